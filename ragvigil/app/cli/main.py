@@ -17,7 +17,7 @@ from ragvigil.app.cli.incidents import incidents
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.labels import labels
 from ragvigil.app.cli.limits import limits
-from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
+from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, rubric_names
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -196,13 +196,18 @@ def trace(
 def deltas(
     config: Config = None,
     route: Annotated[str | None, typer.Option(help="This route only.")] = None,
-    rubric: Annotated[str | None, typer.Option(help="This rubric only.")] = None,
+    rubric: Annotated[
+        str | None, typer.Option(help="This rubric only.", autocompletion=rubric_names)
+    ] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Every line, not the first ten.")] = False,
     json: Json = False,
 ) -> None:
-    """Mean scores by layer and route, and how they moved."""
-    from ragvigil.app.cli.output.deltas import print_deltas
+    """Mean scores by layer and route, what moved first."""
+    from ragvigil.app.cli.output.deltas import print_all_deltas, print_deltas
 
-    print_deltas(triage.fetch(config, "deltas", route=route, rubric=rubric), as_json=json)
+    reply = triage.fetch(config, "deltas", route=route, rubric=rubric)
+    show = print_all_deltas if show_all else print_deltas
+    show(reply, as_json=json)
 
 
 @app.command()

@@ -1,9 +1,4 @@
-"""`ragvigil score FILE`: records in JSON lines to scores, without a daemon.
-
-A line is an object with `question` (or `query`), `answer`, `chunks` (or `context`: a list of
-`{"id", "text"}`), and optionally `trace_id`, `citations` (`[{"id", "quote"}]`), `finish_reason`.
-Markers in the answer are read as citations where none are given.
-"""
+"""`ragvigil score FILE`: records in JSON lines to scores, without a daemon."""
 
 from __future__ import annotations
 
@@ -17,15 +12,29 @@ from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.record import Absent, Citation, ContextSource, Dimensions, Document, RagRecord
 from ragvigil.model.score import Score
 
+RECORD_KEYS = {
+    "question": "what was asked; also `query`",
+    "answer": "the answer's text; an empty text is an empty answer, none is an answer not sent",
+    "chunks": "the context, in order: texts, or objects with `id` and `text`; also `context`",
+    "citations": "chunk ids, or objects with `id` and `quote`; without, markers in the answer are "
+    "read, as in `[refund-02]`",
+    "finish_reason": "why the model stopped, as in `stop` or `length`",
+    "trace_id": "shown beside the scores; without, `id`, else the number of the line",
+    "id": "the record's name",
+}
+"""The keys of a line, and what each holds."""
+OTHER_NAMES = {"query", "context"}
+
 
 class BadLine(Exception):
     """A line is not a record; `str(error)` names the line and what is wrong."""
 
 
 def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
-    """Prints the scores of each record; returns the exit status: 1 where a line was refused.
+    """Prints the scores of each record; returns the exit status.
 
-    Raises SettingsError where the settings name an unknown rubric.
+    1 where a line was refused, 2 where the file cannot be read or holds no line. Keys that nothing
+    reads are named once. Raises SettingsError where the settings name an unknown rubric.
     """
     from scorers.runner import Runner, UnknownRubric, load_scorers
 
@@ -33,20 +42,39 @@ def score_file(path: Path, settings: Settings, *, as_json: bool) -> int:
         runner = Runner(load_scorers(settings.scorers), settings.scorers)
     except UnknownRubric as error:
         raise SettingsError(str(error)) from error
-    refused = 0
+    lines = refused = 0
+    unread: set[str] = set()
     try:
         for number, line in _lines(path):
+            lines += 1
             try:
-                record = parse_record(line, number)
+                row = _object(line, number)
+                record = _record(row, number)
             except BadLine as error:
                 print_text(error, to=sys.stderr)
                 refused += 1
                 continue
+            _name_unread(row, number, unread)
             _show(record, runner.score_all(record), as_json=as_json)
     except OSError as error:
-        print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
+        print_text(f"{path}: cannot be read: {error.strerror or error}", to=sys.stderr)
+        return 2
+    if not lines:
+        print_text(
+            f"{path}: is empty; `ragvigil help record file` says what it holds", to=sys.stderr
+        )
         return 2
     return 1 if refused else 0
+
+
+def _name_unread(row: JsonObject, number: int, named: set[str]) -> None:
+    """Says which keys of a line nothing reads, each key once."""
+    unread = sorted(row.keys() - RECORD_KEYS.keys() - OTHER_NAMES - named)
+    named.update(unread)
+    if unread:
+        known = ", ".join(RECORD_KEYS)
+        sentence = f"line {number}: nothing reads {', '.join(unread)}; the keys are {known}"
+        print_text(sentence, to=sys.stderr)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -58,7 +86,10 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def parse_record(line: bytes | str, number: int) -> RagRecord:
     """The record of one JSON line. Raises BadLine where it is not one."""
-    row = _object(line, number)
+    return _record(_object(line, number), number)
+
+
+def _record(row: JsonObject, number: int) -> RagRecord:
     listed = _list(row, number, "chunks", "context")
     documents = tuple(_document(chunk, rank, number) for rank, chunk in enumerate(listed or ()))
     answer = _text(row, number, "answer")

@@ -19,8 +19,8 @@ JsonObject = Mapping[str, Any]
 BARS = "▁▂▃▄▅▆▇█"
 SPACES = dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
 """Spaces of other widths, which a terminal shows like ours."""
-PIPED_WIDTH = 240
-"""Characters. A pipe has no width, and rich would cut every table to 80."""
+UNBOUNDED = 1_000_000
+"""Characters of a line in a pipe, which has no width: rich would cut every table to 80."""
 
 
 class Print(Protocol):
@@ -45,12 +45,12 @@ def prints(show: Callable[[Any, Console], None]) -> Print:
 
 
 def open_console() -> Console:
-    """A console on standard output, as wide as the terminal or `COLUMNS`, else PIPED_WIDTH.
+    """A console on standard output, as wide as the terminal or `COLUMNS`, else unbounded.
 
     It prints texts as they are: no markup, no emoji names, no line breaks of its own.
     """
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = None if has_width else PIPED_WIDTH
+    width = None if has_width else UNBOUNDED
     # Brackets and colons of a text are no markup, and a long text makes no line of ours.
     return Console(width=width, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
@@ -126,9 +126,11 @@ def actor_of(event: JsonObject) -> str:
     return f" by {event['actor']}" if event["actor"] else ""
 
 
-def short(text: str | None, width: int = 90) -> str:
-    """A text on one line, cut at `width` characters."""
+def short(text: str | None, console: Console, width: int = 90) -> str:
+    """A text on one line, cut at `width` characters; whole in a pipe."""
     flat = " ".join((text or "(text not in the spans)").split())
+    if console.width == UNBOUNDED:
+        return flat
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 

@@ -11,6 +11,9 @@ from rich.text import Text
 
 from ragvigil.app.cli.output.console import JsonObject, number, print_line, prints, sparkline
 
+MOST_LINES = 10
+"""Lines of routes and rubrics without `--all`."""
+FAILED = ":failed"
 LAYERS = ("retrieval", "generation", "cross_cutting")
 NO_WINDOW: JsonObject = {
     "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
@@ -23,11 +26,27 @@ Windows = dict[str, JsonObject]
 
 @prints
 def print_deltas(reply: JsonObject, console: Console) -> None:
+    """What moved first, the widest movement first, and MOST_LINES in all; how many are left."""
+    rows = _by_key(_without_doubles(reply["deltas"]))
+    shown = dict(list(rows.items())[:MOST_LINES])
+    _print(shown, console)
+    if len(shown) < len(rows):
+        moved = sum(_has_moved(rows[key]) for key in rows.keys() - shown.keys())
+        rest = f"{moved} of them moved" if moved else "none of them moved"
+        print_line(console, f"and {len(rows) - len(shown)} more, {rest}: `ragvigil deltas --all`")
+
+
+@prints
+def print_all_deltas(reply: JsonObject, console: Console) -> None:
+    """Every route and rubric, what moved first, and the rates of all labels."""
+    _print(_by_key(reply["deltas"]), console)
+
+
+def _print(rows: Mapping[Key, Windows], console: Console) -> None:
     """A table per layer, a line per route and rubric: layers are never mixed.
 
     On a terminal too narrow for a table, each route has its lines under it, with what moved.
     """
-    rows = _by_key(reply["deltas"])
     if not rows:
         console.print("no scores yet: send spans, then look again in a few minutes")
     for layer in LAYERS:
@@ -48,17 +67,36 @@ def _fits(table: Table, console: Console) -> bool:
     return Measurement.get(console, options, table).maximum <= console.width
 
 
+def _without_doubles(rows: Sequence[JsonObject]) -> list[JsonObject]:
+    """Without the rates of failing answers where the mean of their rubric is there, too."""
+    rubrics = {row["rubric"] for row in rows}
+    return [
+        row
+        for row in rows
+        if not (row["rubric"].endswith(FAILED) and row["rubric"].removesuffix(FAILED) in rubrics)
+    ]
+
+
 def _by_key(rows: Sequence[JsonObject]) -> dict[Key, Windows]:
-    """The windows of each route and rubric that has scores."""
+    """The windows of each route and rubric that has scores, what moved first."""
     windows: dict[Key, Windows] = {}
     for row in rows:
         key = (row["layer"], row["service"], row["environment"], row["route"], row["rubric"])
         windows.setdefault(key, {})[row["window"]] = row
     return {
         key: windows[key]
-        for key in sorted(windows)
+        for key in sorted(windows, key=lambda key: (_distance(windows[key]), key))
         if any(row["n"] for row in windows[key].values())
     }
+
+
+def _has_moved(windows: Windows) -> bool:
+    return windows.get("6h", NO_WINDOW)["moved"] in ("fell", "rose")
+
+
+def _distance(windows: Windows) -> float:
+    """How far it moved, below 0; 0 where it did not."""
+    return -abs(windows["6h"]["delta"] or 0.0) if _has_moved(windows) else 0.0
 
 
 def _layer_table(layer: str, lines: Mapping[Key, Windows]) -> Table:
@@ -91,7 +129,6 @@ def _cells(key: Key, windows: Windows) -> list[str]:
     _, service, environment, route, rubric = key
     row = windows.get("6h", NO_WINDOW)
     interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
-    has_moved = row["moved"] in ("fell", "rose")
     return [
         f"{service} {environment}".strip(),
         route,
@@ -101,7 +138,7 @@ def _cells(key: Key, windows: Windows) -> list[str]:
         number(row["baseline"]),
         f"{_points(row['delta'])}{interval}",
         str(row["n"]),
-        f"{row['moved']} {str(row['since'])[:16]}" if has_moved else "",
+        f"{row['moved']} {str(row['since'])[:16]}" if _has_moved(windows) else "",
         sparkline(row.get("hours") or []),
     ]
 

@@ -144,7 +144,7 @@ def _cause(report: JsonObject, console: Console) -> None:
     if report["fix"]:
         print_line(console, f"  at once: {report['fix']}")
     for quote in report["quotes"][:3]:
-        print_line(console, f"  “{short(quote['text'], 120)}”  trace {quote['trace_id']}")
+        print_line(console, f"  “{short(quote['text'], console, 120)}”  trace {quote['trace_id']}")
     for line in report["text"].splitlines():
         print_line(console, f"  {line}")
     console.print()
@@ -161,8 +161,8 @@ def _examples(members: Sequence[JsonObject], console: Console) -> None:
         where = " ".join(filter(None, (member["route"], member["service_version"])))
         print_line(console, f"  {member['trace_id']}  {minute(member['time'])}  {where}")
         if member["question"]:
-            print_line(console, f"    asked: {short(member['question'], 110)}")
-        print_line(console, f"    fails: {short(member['reason'], 110)}")
+            print_line(console, f"    asked: {short(member['question'], console, 110)}")
+        print_line(console, f"    fails: {short(member['reason'], console, 110)}")
 
 
 def _pair(pair: JsonObject) -> str:

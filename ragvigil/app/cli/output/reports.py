@@ -59,7 +59,7 @@ def _record(record: JsonObject, console: Console) -> None:
     if record["query"] is not None:
         console.print(f"  question  {record['query']}")
     for document in record["context"]:
-        console.print(f"  chunk     [{document['id']}] {short(document['content'])}")
+        console.print(f"  chunk     [{document['id']}] {short(document['content'], console)}")
     if record["answer"] is not None:
         console.print(f"  answer    {record['answer']}")
     for field, reason in record["absent"].items():
@@ -161,7 +161,7 @@ def print_labels(reply: JsonObject, console: Console) -> None:
     table = table_of("time", "rubric", "trace", "value", "label", "labeller", "comment")
     for label in reply["labels"]:
         verdict = (label["rubric"], label["trace_id"], number(label["value"]), label["label"])
-        comment = short(label["comment"] or " ", 40)
+        comment = short(label["comment"] or " ", console, 40)
         table.add_row(*map(Text, (label["time"][:16], *verdict, label["labeller"], comment)))
     console.print(table)
 

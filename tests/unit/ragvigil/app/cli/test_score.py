@@ -189,3 +189,26 @@ def test_text_that_the_terminal_cannot_show_is_shown_escaped(tmp_path: Path) -> 
         )
         assert done.returncode == 0, done.stderr
         assert b"\\ud800" in done.stdout
+
+
+def test_keys_that_nothing_reads_are_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = json.dumps(GOOD | {"retrieved": [CHUNK], "[judge]": 1})
+    status, shown, told = scored(tmp_path, capsys, f"{line}\n{line}\n")
+    assert (status, len(shown)) == (0, 2)
+    assert told == (
+        "line 1: nothing reads [judge], retrieved; the keys are "
+        "question, answer, chunks, citations, finish_reason, trace_id, id\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_said_to_be_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    status, shown, told = scored(tmp_path, capsys, text)
+    assert (status, shown) == (2, [])
+    assert told.endswith(
+        "records.jsonl: is empty; `ragvigil help record file` says what it holds\n"
+    )

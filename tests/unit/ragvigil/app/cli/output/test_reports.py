@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragvigil.app.cli.output.console import BARS, sparkline
-from ragvigil.app.cli.output.deltas import LAYERS, print_deltas
+from ragvigil.app.cli.output.deltas import LAYERS, print_all_deltas, print_deltas
 from ragvigil.app.cli.output.reports import (
     print_doctor,
     print_judges,
@@ -101,9 +101,10 @@ def test_on_a_narrow_terminal_nothing_is_cut(
         ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
         ["desk", "/ask"],
         ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
-        ["refusal:partial", "0.800", "-10.0", "[-15.0,", "-5.0]"],
         ["desk", "/search"],
         ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+        ["desk", "/ask"],
+        ["refusal:partial", "0.800", "-10.0", "[-15.0,", "-5.0]"],
     ]
     assert max(map(len, lines)) <= 80
 
@@ -114,6 +115,47 @@ def test_a_pipe_has_the_whole_table(
     monkeypatch.delenv("COLUMNS")
     print_deltas({"deltas": [delta(route="/a-route-with-a-long-name/" * 3)]}, as_json=False)
     assert "/a-route-with-a-long-name/" * 3 in capsys.readouterr().out
+
+
+def test_a_pipe_has_every_text_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    text = "word " * 500
+    context = [{"id": "a", "content": text}]
+    print_trace({"trace_id": "t", "records": [record(context=context)]}, as_json=False)
+    assert text.strip() in capsys.readouterr().out
+
+
+def test_what_moved_stands_first_in_ten_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = [delta(route=f"/{n:02}", moved="no", since=None) for n in range(20)]
+    moved = [delta(route="/wide", delta=-0.4), delta(route="/rose", delta=0.2, moved="rose")]
+    print_deltas({"deltas": [*quiet, *moved]}, as_json=False)
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == [
+        "/wide", "/rose", *(f"/{n:02}" for n in range(8)),
+    ]  # fmt: skip
+    assert last == "and 12 more, none of them moved: `ragvigil deltas --all`"
+    print_all_deltas({"deltas": [*quiet, *moved]}, as_json=False)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 22
+
+
+def test_the_rate_of_failing_answers_does_not_double_the_mean_of_its_rubric(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [delta(), delta(rubric="citation_validity:failed"), delta(rubric="refusal:failed")]
+    print_deltas({"deltas": rows}, as_json=False)
+    shown = capsys.readouterr().out
+    assert "citation_validity:failed" not in shown
+    assert "refusal:failed" in shown
+    print_all_deltas({"deltas": rows}, as_json=False)
+    assert "citation_validity:failed" in capsys.readouterr().out
+
+
+def test_brackets_of_a_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    context = [{"id": "[bold]a", "content": "set [judge] model :smile:"}]
+    print_trace({"trace_id": "t", "records": [record(context=context)]}, as_json=False)
+    assert "[[bold]a] set [judge] model :smile:" in capsys.readouterr().out
 
 
 def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
