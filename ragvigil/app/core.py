@@ -48,6 +48,7 @@ from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
+from ragvigil.inference.process_priority import yield_to_intake
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.serve import Tls, in_thread, serve
 from ragvigil.model.clock import Pace, pace
@@ -137,6 +138,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         schedule.start()
         with serve_web(_application(settings, store, status, parts, clock), settings.web):
             status.is_ready = True
+            # From here on: a start waits for the CPU of a busy machine long enough as it is.
+            yield_to_intake()
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
             memory.collect_seldom()
             parts.background.start()

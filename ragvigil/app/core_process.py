@@ -14,7 +14,5 @@ if __name__ == "__main__":
 
     end_with_parent(int(sys.argv[2]))
     from ragvigil.app.core import main
-    from ragvigil.inference.process_priority import yield_to_intake
 
-    yield_to_intake()
     main(socket.socket(fileno=int(sys.argv[1])))

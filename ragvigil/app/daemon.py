@@ -15,6 +15,7 @@ import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import structlog
 from prometheus_client import disable_created_metrics
@@ -28,7 +29,7 @@ from collector.redaction.redact import Redactor, installation_key
 from collector.spool.reserve import DiskReserve, space_of
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.process.descriptors import fit_intake, raise_limit
-from ragvigil.app.process.directory import DirectoryTaken, hold
+from ragvigil.app.process.directory import DirectoryTaken, say_stopping, take_over
 from ragvigil.app.process.disk_metrics import watch_disk
 from ragvigil.app.process.disk_watch import keep_room
 from ragvigil.app.process.exposition import Exposition
@@ -63,22 +64,25 @@ def main() -> int:
     try:
         settings, clock = load(), pace()
         require_readable(settings)
-        lock = hold(settings.data_dir, "daemon")
+        lock = take_over(settings.data_dir)
         require_free(settings)
     except (SettingsError, BadClock, DirectoryTaken, PortTaken) as error:
         print(error, file=sys.stderr)
         return 2
     with lock:
         try:
-            asyncio.run(run(fit_intake(settings, raise_limit()), clock))
+            asyncio.run(run(fit_intake(settings, raise_limit()), clock, lock))
         except SpoolUnusable as error:
             print(error, file=sys.stderr)
             return 2
     return 0
 
 
-async def run(settings: Settings, clock: Pace) -> None:
-    """Serves until SIGTERM or SIGINT; returns with everything that was acknowledged on disk."""
+async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
+    """Serves until SIGTERM or SIGINT; returns with everything that was acknowledged on disk.
+
+    The lock of the directory says so while it stops.
+    """
     stop = _stop_signal()
     started = time.monotonic()
     spool = await _open_spool(settings.data_dir / "spool")
@@ -109,6 +113,7 @@ async def run(settings: Settings, clock: Pace) -> None:
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")
+        say_stopping(lock)
         gate.close()
     log.info("stopped")
 

@@ -10,20 +10,22 @@ from threading import Timer
 
 import pytest
 
-from ragvigil.app.process.directory import DirectoryTaken, hold
+from ragvigil.app.process import directory
+from ragvigil.app.process.directory import DirectoryTaken, hold, say_stopping, take_over
 from ragvigil.app.process.tied import start_tied
+from tests.patience import PATIENCE_SECONDS
 
 HOLDS = (
     "import sys, pathlib; from ragvigil.app.process.directory import hold;"
-    "lock = hold(pathlib.Path(sys.argv[1]), 'daemon'); print('held', flush=True);"
+    "lock = hold(pathlib.Path(sys.argv[1]), sys.argv[2]); print('held', flush=True);"
     "sys.stdin.read()"
 )
 
 
-def holder(folder: Path) -> subprocess.Popen[str]:
+def holder(folder: Path, role: str = "daemon") -> subprocess.Popen[str]:
     """Another process that holds the directory until its input ends."""
     process = start_tied(
-        [sys.executable, "-c", HOLDS, str(folder)],
+        [sys.executable, "-c", HOLDS, str(folder), role],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -83,3 +85,39 @@ def test_a_directory_that_cannot_be_made_is_said_in_a_sentence(tmp_path: Path) -
         f"data_dir {tmp_path}/file/data cannot be used: Not a directory; it must be a folder that "
         "ragvigil may write, or set data_dir (RAGVIGIL_DATA_DIR) to another one"
     )
+
+
+def test_a_new_daemon_waits_for_the_core_of_one_that_was_killed_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core = holder(tmp_path, "core")
+    Timer(0.5, core.kill).start()
+    with take_over(tmp_path):
+        assert core.wait(PATIENCE_SECONDS)
+    core.communicate()
+    said = capsys.readouterr().out
+    assert "waiting for the last core to end" in said
+    assert str(core.pid) in said
+
+
+def test_a_new_daemon_waits_for_one_that_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "DYING_SECONDS", 0.0)
+    last = hold(tmp_path, "daemon")
+    with pytest.raises(DirectoryTaken):
+        take_over(tmp_path)
+    say_stopping(last)
+    Timer(0.3, last.close).start()
+    with take_over(tmp_path):
+        assert last.closed
+
+
+def test_a_core_that_never_ends_is_named_and_the_daemon_gives_the_directory_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "PREDECESSOR_SECONDS", 0.1)
+    with hold(tmp_path, "core"):
+        with pytest.raises(DirectoryTaken, match=f"another ragvigil core .process {os.getpid()}"):
+            take_over(tmp_path)
+        hold(tmp_path, "daemon").close()
