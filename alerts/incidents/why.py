@@ -23,8 +23,9 @@ class Situation:
     """The present state of a service or route.
 
     `incidents` are open, the weightiest first, each with its message; `changes` and `audits` are
-    the newest first. `last_record` is in seconds since the epoch, None if a day had none;
-    `waiting` counts spans in the spool.
+    the newest first. `judge` is what the judge says of itself, a line each. `last_record` is in
+    seconds since the epoch, None if a day had none; `waiting` counts spans in the spool, `behind`
+    says how long they take, where they are many.
     """
 
     now: float
@@ -36,6 +37,8 @@ class Situation:
     records: int = 0
     routes: int = 0
     waiting: int = 0
+    behind: str = ""
+    judge: Sequence[str] = ()
 
 
 def why(situation: Situation) -> tuple[str, ...]:
@@ -43,12 +46,14 @@ def why(situation: Situation) -> tuple[str, ...]:
     if situation.incidents:
         found_lines = [
             *_not_watching(situation),
+            *situation.judge,
             *lines(situation.incidents[0][1]),
             *_others(situation),
         ]
     else:
         found_lines = [
             *_not_watching(situation),
+            *situation.judge,
             "nothing is known to be wrong",
             *_changed(situation),
             *_audits(situation),
@@ -76,10 +81,8 @@ def _not_watching(situation: Situation) -> list[str]:
         warnings.append(
             f"not watching: the last answer came {_ago(situation.now - situation.last_record)} ago"
         )
-    if situation.waiting > max(1000, situation.records):
-        warnings.append(
-            f"behind: {situation.waiting} spans wait in the spool; the lines below are old"
-        )
+    if situation.behind:
+        warnings.append(f"{situation.behind}; the lines below are old")
     return warnings
 
 

@@ -50,8 +50,12 @@ class Status:
         self.is_ready = False
 
     def short(self) -> bytes:
-        """JSON for the intake: whether the core is ready."""
-        return json.dumps({"ready": self.is_ready}).encode()
+        """JSON for the intake: whether the core is ready, and how far it is behind."""
+        return json.dumps({"ready": self.is_ready, "behind": self.behind()}).encode()
+
+    def behind(self) -> str:
+        """How many spans wait, and how long they take, in a line; empty while few do."""
+        return str(self._pipeline.lag or "")
 
     def status(self) -> Mapping[str, object]:
         """What is received, scored and stored right now, by section."""
@@ -59,6 +63,7 @@ class Status:
         return {
             "daemon": {
                 "ready": self.is_ready,
+                "behind": self.behind(),
                 "up_seconds": round(time.monotonic() - self._started),
                 "open_traces": self._pipeline.open_traces,
             },

@@ -37,6 +37,9 @@ class Quiet:
     def status(self) -> Mapping[str, object]:
         return {}
 
+    def behind(self) -> str:
+        return ""
+
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         names = ("acknowledged", "stored", "duplicate", "quarantined", "lost", "in_spool")
         spans = dict.fromkeys(names, 0)

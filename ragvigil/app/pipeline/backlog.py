@@ -66,6 +66,10 @@ class Backlog:
             return None
         return self._large.popleft()
 
+    def spans(self) -> int:
+        """The spans of all that wait."""
+        return sum(len(closing.refs) for closing in (*self._usual, *self._large))
+
     def oldest_seq(self) -> int | None:
         """The first frame that a waiting closing needs."""
         waiting = (*self._usual, *self._large)

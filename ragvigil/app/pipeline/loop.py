@@ -22,6 +22,7 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics, worker_counters
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.backlog import Backlog
+from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
@@ -88,7 +89,7 @@ class Pipeline:
     ) -> None:
         self._parts = parts
         self._backlog = Backlog(parts.quarantine.is_suspect)
-        self.is_behind, self.open_traces = False, 0
+        self.open_traces = 0
         self._clock = clock
         checkpoint = parts.reader.checkpoint_of("core")
         self.started_at, self._next_seq = checkpoint.seq, checkpoint.seq + 1
@@ -100,6 +101,8 @@ class Pipeline:
         # Where the loop has stood, every few seconds: a checkpoint says how many spans it covers.
         self._passed: deque[Edge] = deque([self._place()])
         parts.sink.publish(spans_read)
+        self.is_behind = self._unread() > BEHIND_SPANS
+        self._catch_up = CatchUp(self._unread(), least=BEHIND_SPANS)
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
@@ -110,6 +113,11 @@ class Pipeline:
     def span_places(self) -> SpanPlaces:
         """Where the spans are, as of the end of the last turn."""
         return self._parts.sink.places
+
+    @property
+    def lag(self) -> Lag | None:
+        """What it is behind by; None while fewer than BEHIND_SPANS wait."""
+        return self._catch_up.lag
 
     def run(self, stop: Event) -> None:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
@@ -143,7 +151,7 @@ class Pipeline:
         parts.heartbeat.unwatched()
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
         self._backlog.add(parts.assemblies.close_due(now) + self._relieve_memory(now))
-        self._measure_backlog()
+        self._measure_backlog(now)
         is_busy = self._score_batch(now)
         self._count_duplicates(parts.assemblies.drain_duplicates())
         # Other threads read the number: the assemblies change while they would count.
@@ -232,10 +240,13 @@ class Pipeline:
         """Spans acknowledged and not read yet."""
         return self._parts.reader.mark().spans - self.spans_read
 
-    def _measure_backlog(self) -> None:
-        """Updates `is_behind` and pauses local models."""
-        self.is_behind = self._unread() > BEHIND_SPANS or len(self._backlog) > BEHIND_CLOSINGS
+    def _measure_backlog(self, now: float) -> None:
+        """Updates `is_behind` and `lag`; pauses local models."""
+        unread = self._unread()
+        self.is_behind = unread > BEHIND_SPANS or len(self._backlog) > BEHIND_CLOSINGS
         self._parts.deferred.give_way(self.is_behind)
+        waiting = self._backlog.spans()
+        self._catch_up.update(now, done=self.spans_read - waiting, to_go=unread + waiting)
 
     def _relieve_memory(self, now: float) -> list[Closing]:
         """Closes the oldest traces early while memory is short."""

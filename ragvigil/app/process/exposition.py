@@ -74,8 +74,8 @@ class Exposition:
                 return 503, f"{self._core.stall}\n".encode(), b"text/plain"
             return (200 if self._is_accepting() else 503), b"", b"text/plain"
         if path == "/readyz":
-            reason = await self._unready()
-            return (503 if reason else 200), f"{reason}\n".encode() * bool(reason), b"text/plain"
+            is_ready, words = await self._readiness()
+            return (200 if is_ready else 503), words.encode(), b"text/plain"
         if path == "/metrics":
             refusal = self._refusal(scope)
             if refusal is not None:
@@ -86,17 +86,20 @@ class Exposition:
             return 200, generate_latest(REGISTRY) + (core or b""), PROMETHEUS_TEXT
         return 404, b"here are /metrics, /healthz and /readyz\n", b"text/plain"
 
-    async def _unready(self) -> str:
-        """Why the daemon is not ready, in a sentence; empty if it is."""
+    async def _readiness(self) -> tuple[bool, str]:
+        """Whether the daemon is ready; a line that says why it is not, or what it is behind by."""
         if not self._is_accepting():
-            return "ragvigil is stopping"
+            return False, "ragvigil is stopping\n"
         if self._is_disk_short():
-            return f"{DISK_IS_SHORT}; free some, or lower [store] max_bytes"
+            return False, f"{DISK_IS_SHORT}; free some, or lower [store] max_bytes\n"
         answer = await self._core.ask("status")
         if answer is None:
             why = self._core.stall or self._core.trouble
-            return why or "the core process is not running; the spool takes spans"
-        return "" if json.loads(answer)["ready"] else "the core process is starting"
+            return False, f"{why or 'the core process is not running; the spool takes spans'}\n"
+        status = json.loads(answer)
+        if not status["ready"]:
+            return False, "the core process is starting\n"
+        return True, f"ready, {status['behind']}\n" if status["behind"] else ""
 
     def _refusal(self, scope: Scope) -> ScrapeRefusal | None:
         if self._is_loopback and not answers_to(", ".join(_values(scope, b"host")), self._hosts):

@@ -20,8 +20,12 @@ from ragvigil.web.api.incidents import NoSuchIncident, VerbRefused
 DAY = 86_400
 
 
-class Ledger(Protocol):
-    """Counts spans; the daemon's status does."""
+class Progress(Protocol):
+    """Counts spans, and says how far the core is with them; the daemon's status does."""
+
+    def behind(self) -> str:
+        """How many spans wait, and how long they take, in a line; empty while few do."""
+        ...
 
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         """The ledger; `spans` in it has `in_spool`."""
@@ -35,10 +39,12 @@ class Incidents:
         self,
         store: Store,
         job: IncidentJob,
-        status: Ledger,
+        status: Progress,
         clock: Callable[[], float] = time.time,
+        judge_lines: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store, self._job, self._status, self._clock = store, job, status, clock
+        self._judge_lines = judge_lines
 
     def lines(self, incident: Incident) -> Sequence[str]:
         """The message, at most six lines."""
@@ -82,6 +88,8 @@ class Incidents:
             records=records.records,
             routes=records.routes,
             waiting=self._status.ledger()["spans"]["in_spool"],
+            behind=self._status.behind(),
+            judge=self._judge_lines(),
         )
         return why(known)
 

@@ -73,6 +73,10 @@ class StatusSource(Protocol):
         """What is received, scored and stored right now, a mapping a section."""
         ...
 
+    def behind(self) -> str:
+        """How many spans wait, and how long they take, in a line; empty while few do."""
+        ...
+
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         """The ledger: `spans` and `records`, with the keys of `LedgerForm`."""
         ...

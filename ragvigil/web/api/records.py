@@ -26,7 +26,9 @@ def trace(request: Request, trace_id: TraceId) -> TraceForm:
     """The newest generation of every record of the trace."""
     found = stored.trace(request.app.state.store, trace_id.lower())
     if found is None:
-        raise HTTPException(404, f"no trace {trace_id.lower()} is stored")
+        behind = request.app.state.status.behind()
+        may_come = f"; it may still come, {behind}" if behind else ""
+        raise HTTPException(404, f"no trace {trace_id.lower()} is stored{may_come}")
     return TraceForm.model_validate(found)
 
 

@@ -32,6 +32,9 @@ class Quiet:
     def status(self) -> Mapping[str, object]:
         return {"receivers": {"spans": 3}}
 
+    def behind(self) -> str:
+        return ""
+
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         return LEDGER
 
@@ -58,7 +61,7 @@ async def test_the_ledger_is_the_daemons() -> None:
 async def test_the_status_and_the_doctor_are_the_daemons() -> None:
     asking = client()
     assert (await asking.get("/api/v1/status")).json() == {"receivers": {"spans": 3}}
-    assert (await asking.get("/api/v1/doctor")).json() == {"services": []}
+    assert (await asking.get("/api/v1/doctor")).json() == {"services": [], "sources": []}
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])
