@@ -10,10 +10,12 @@ from alerts.incidents.message import Message, lines
 from ragvigil.model.audit import Audit
 from ragvigil.model.delta import Delta
 from ragvigil.model.incident import Incident
+from ragvigil.model.issue import Issue
 from ragvigil.model.notice import Notice
 
 MOST_LINES = 10
 NAMED = 4
+MOST_ISSUES = 3
 QUIET_SECONDS = 3600
 WINDOWS = ("6h", "24h")
 
@@ -23,13 +25,15 @@ class Situation:
     """The present state of a service or route.
 
     `incidents` are open, the weightiest first, each with its message; `changes` and `audits` are
-    the newest first. `judge` is what the judge says of itself, a line each. `last_record` is in
-    seconds since the epoch, None if a day had none; `waiting` counts spans in the spool, `behind`
-    says how long they take, where they are many.
+    the newest first. `issues` are new, or grow, or came back, and answers failed of them within a
+    day; the most urgent first. `judge` is what the judge says of itself, a line each. `last_record`
+    is in seconds since the epoch, None if a day had none; `waiting` counts spans in the spool,
+    `behind` says how long they take, where they are many.
     """
 
     now: float
     incidents: Sequence[tuple[Incident, Message]] = ()
+    issues: Sequence[Issue] = ()
     changes: Sequence[Notice] = ()
     audits: Sequence[Audit] = ()
     deltas: Sequence[Delta] = ()
@@ -54,7 +58,7 @@ def why(situation: Situation) -> tuple[str, ...]:
         found_lines = [
             *_not_watching(situation),
             *situation.judge,
-            "nothing is known to be wrong",
+            *(_issues(situation.issues) or ["nothing is known to be wrong"]),
             *_changed(situation),
             *_audits(situation),
             *_limits(situation.deltas),
@@ -68,6 +72,25 @@ def _others(situation: Situation) -> list[str]:
         f"also open: {incident.severity} {incident.incident_id}, {text.worse} (since {text.since})"
         for incident, text in situation.incidents[1:]
     ]
+
+
+def _issues(issues: Sequence[Issue]) -> list[str]:
+    """Failing answers of one cause that no incident is about; empty without any."""
+    if not issues:
+        return []
+    more = len(issues) - MOST_ISSUES
+    return [
+        "no incident is open, but answers fail; `ragvigil issues show ID` tells why:",
+        *(_issue(issue) for issue in issues[:MOST_ISSUES]),
+        *([f"and {more} more issues: `ragvigil issues list`"] if more > 0 else []),
+    ]
+
+
+def _issue(issue: Issue) -> str:
+    first = datetime.fromtimestamp(issue.first_unix_nano / 1e9, UTC)
+    answers = f"{issue.members} failing answer{'' if issue.members == 1 else 's'}"
+    since = f"{first:%a %d %b %H:%M} UTC"
+    return f"{issue.state} issue {issue.issue_id}: {issue.name}, {answers} since {since}"
 
 
 def _not_watching(situation: Situation) -> list[str]:

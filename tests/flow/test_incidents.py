@@ -13,6 +13,7 @@ from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.model.delta import Delta, Series
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.issue import IssueState
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
@@ -20,6 +21,8 @@ from ragvigil.store.scores import rubric_deltas
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
 from tests.flow.test_api import NANOS, NOW, Quiet, keep, outcome
+from tests.issues import issue
+from tests.issues import keep as keep_issue
 
 TRACE = "a" * 32
 
@@ -198,6 +201,23 @@ async def test_why_tells_what_changed_and_what_could_be_seen(store: Store) -> No
     assert any(line.startswith("noticed: prompt on /refunds") for line in told)
     assert "drops that would show in 24 h, in points: groundedness 12 or more" in told
     assert any(line.startswith("watching: 1 answer on 1 route in 24 h") for line in told)
+
+
+async def test_why_names_issues_whose_answers_fail(store: Store) -> None:
+    keep(store, [outcome(1, NOW - 600)])
+    for number, state in enumerate((IssueState.NEW, IssueState.REGRESSED, IssueState.ONGOING)):
+        last = (NOW - 60) * NANOS
+        known = issue(f"i{number}", state=state, last_unix_nano=last, routes=("/refunds",))
+        keep_issue(store, [], known)
+    old = issue("old", state=IssueState.NEW, last_unix_nano=(NOW - 90_000) * NANOS)
+    keep_issue(store, [], old)
+    told = await Watched(store).why(route="/refunds")
+    assert told[0] == "no incident is open, but answers fail; `ragvigil issues show ID` tells why:"
+    assert told[1].startswith("regressed issue i1: ")
+    assert told[2].startswith("new issue i0: ")
+    assert ", 22 failing answers since " in told[2]
+    assert not any(" i2" in line or " old" in line or "nothing is known" in line for line in told)
+    assert "nothing is known to be wrong" in await Watched(store).why(route="/other")
 
 
 async def test_why_says_that_nothing_is_watched(store: Store) -> None:

@@ -10,8 +10,11 @@ from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import lines
 from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
 from alerts.incidents.why import Situation, why
+from clustering.issues.metrics import URGENT
 from ragvigil.model.incident import Incident, Severity, Verb
+from ragvigil.model.issue import Issue
 from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import issues as stored_issues
 from ragvigil.store.records import received
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import audits
@@ -72,6 +75,7 @@ class Incidents:
                 for incident in sorted(self._job.open_incidents(), key=_urgency)
                 if _matches(incident.service, service) and _is_on(incident, route)
             ],
+            issues=self._issues(since, service, route),
             changes=[
                 change
                 for change in self._job.changes()
@@ -92,6 +96,13 @@ class Incidents:
             judge=self._judge_lines(),
         )
         return why(known)
+
+    def _issues(self, since: int, service: str, route: str) -> list[Issue]:
+        """Issues that are new, grow or came back, and had a failing answer since then."""
+        filter_ = stored_issues.IssueFilter(service=service, route=route, states=URGENT)
+        issues = stored_issues.find(self._store, filter_)
+        issues = [issue for issue in issues if issue.last_unix_nano >= since * 10**9]
+        return sorted(issues, key=lambda issue: (URGENT.index(issue.state), -issue.members))
 
 
 def _urgency(incident: Incident) -> tuple[bool, int]:
