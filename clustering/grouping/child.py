@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,11 +19,11 @@ import numpy as np
 
 from clustering.grouping.cluster import Clustering, clusters
 from clustering.grouping.vectors import Vectors
+from ragvigil.extras import CLUSTERING, missing
 from ragvigil.inference.memory import resident_bytes
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process_priority import lower_priority, run_when_idle, thread_limits
 
-LIBRARIES = {"umap": "umap-learn", "hdbscan": "hdbscan"}
 CHECK_SECONDS = 0.25
 """How often the child's time and memory are checked."""
 SHOWN = 300
@@ -47,10 +46,8 @@ def cluster_in_child(
     (An address space limit would kill it at the start: libraries reserve far more than they use.)
     `compiled` is a folder in which machine code is kept: it saves the next child 15 s of compiling.
     """
-    missing = [name for module, name in LIBRARIES.items() if find_spec(module) is None]
-    if missing:
-        detail = f"{' and '.join(missing)} missing: pip install 'ragvigil[local]'"
-        return Unavailable(reason=Reason.NO_MODEL, detail=detail)
+    if why := missing(CLUSTERING):
+        return Unavailable(reason=Reason.NO_MODEL, detail=why)
     try:
         with TemporaryDirectory(prefix="ragvigil-clustering-") as name:
             folder = Path(name)

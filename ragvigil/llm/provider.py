@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
+from ragvigil.extras import JUDGES, missing
 from ragvigil.llm.conversation import AssistantMessage, Conversation
 from ragvigil.llm.guard import untraced
 from ragvigil.llm.outcome import Setback, Usage
@@ -199,6 +200,8 @@ def _parameters(
 def _opened(settings: LlmSettings, http: AsyncClient) -> Model:
     """The model; imports the provider's SDK. Raises NotConfigured."""
     provider, _, name = settings.model.partition(":")
+    if provider in JUDGES and (why := missing(JUDGES[provider])):
+        raise NotConfigured(why)
     if provider == "openai":
         return _openai(settings, name, http)
     if provider == "anthropic":
@@ -239,11 +242,8 @@ def _anthropic(settings: LlmSettings, name: str, http: AsyncClient) -> Model:
 
 
 def _bedrock(settings: LlmSettings, name: str) -> Model:
-    try:
-        import boto3
-        from botocore.config import Config
-    except ImportError as error:
-        raise NotConfigured("Bedrock needs its SDK: pip install 'ragvigil[bedrock]'") from error
+    import boto3
+    from botocore.config import Config
     from pydantic_ai.models.bedrock import BedrockConverseModel
     from pydantic_ai.providers.bedrock import BedrockProvider
 

@@ -14,6 +14,7 @@ from ragvigil.app import plugins
 from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
 from ragvigil.app.settings.guards import doubts, guards, require_readable
+from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.llm.settings import PROVIDERS, api_key
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import load_rubrics
@@ -51,7 +52,7 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
             explanation="the spool lies in a folder that is emptied at boot: spans that were "
             "acknowledged and not yet stored would be lost",
         )
-    for key, explanation in doubts(settings):
+    for key, explanation in (*switched_off(settings), *doubts(settings)):
         yield SettingsWarning(key=key, explanation=explanation)
     yield from _about_the_disk(settings)
     yield from _about_the_judge(settings.judge)
@@ -139,6 +140,7 @@ def _masked(value: object) -> object:
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
     """Prints the warnings; returns the exit status, 0 even with warnings. Raises SettingsError."""
     require_readable(settings)
+    require_installed(settings)
     found = list(warnings(settings))
     if as_json:
         listed = [asdict(warning) for warning in found]

@@ -12,6 +12,7 @@ import typer
 
 from ragvigil.app.cli import triage
 from ragvigil.app.cli.alert import alert
+from ragvigil.app.cli.deploy import deploy
 from ragvigil.app.cli.golden import golden
 from ragvigil.app.cli.incidents import incidents
 from ragvigil.app.cli.issues import issues
@@ -62,27 +63,35 @@ app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
 app.command()(limits)
 app.add_typer(alert, name="alert")
+app.add_typer(deploy, name="deploy")
 
 RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
 
 
 def main() -> None:
     """The `ragvigil` command. An error of use is printed as one line and exits with 2."""
-    from ragvigil.app.cli.api_client import Unreachable
-    from ragvigil.app.settings import SettingsError
-
     if isinstance(sys.stdout, TextIOWrapper):  # an answer may not fit the terminal's encoding
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
-    except SettingsError as error:
-        print(error, file=sys.stderr)
+    except Exception as error:  # the kinds are imported when there is one: help waits for none
+        _print_error(error)
         sys.exit(2)
-    except Unreachable as error:
-        from ragvigil.app.cli.output.console import print_text
 
+
+def _print_error(error: Exception) -> None:
+    """Prints an error of use as a line; raises any other error again."""
+    from ragvigil.app.cli.api_client import Unreachable
+    from ragvigil.app.cli.output.console import print_text
+    from ragvigil.app.settings import SettingsError
+    from ragvigil.extras import NotInstalled
+
+    if isinstance(error, SettingsError | NotInstalled):
+        print(error, file=sys.stderr)
+    elif isinstance(error, Unreachable):
         print_text(error, to=sys.stderr)
-        sys.exit(2)
+    else:
+        raise error
 
 
 def _settings(config: Path | None) -> Settings:
@@ -217,6 +226,24 @@ def doctor(config: Config = None, json: Json = False) -> None:
     from ragvigil.app.cli.output.reports import print_doctor
 
     print_doctor(triage.fetch(config, "doctor"), as_json=json)
+
+
+@app.command()
+@asks_daemon
+def mcp(
+    config: Config = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve HTTP here, on loopback, instead of stdio."),
+    ] = None,
+) -> None:
+    """Lets a coding agent ask what broke: read-only tools of the Model Context Protocol."""
+    from ragvigil.extras import MCP, require
+
+    require(MCP)
+    from ragvigil.app.mcp.server import serve
+
+    serve(_settings(config), http)
 
 
 @judge.command("cost")

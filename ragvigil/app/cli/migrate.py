@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ragvigil.app.process.directory import hold
+import sys
+
+from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.settings import Settings
 
 
@@ -11,6 +13,7 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
 
     A dry run opens no store: it prints every statement that a new store would get.
     """
+    from ragvigil.store.engine.errors import StoreUnusable
     from ragvigil.store.engine.migrate import migrations
     from ragvigil.store.engine.store import Store
 
@@ -20,7 +23,11 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
             for statement in migration.statements(settings.store.cluster):
                 print(f"{statement};")
         return 0
-    with hold(settings.data_dir, "core"):
-        Store.open(settings.store, settings.data_dir).close()
+    try:
+        with hold(settings.data_dir, "core"):
+            Store.open(settings.store, settings.data_dir).close()
+    except (StoreUnusable, DirectoryTaken) as error:
+        print(error, file=sys.stderr)
+        return 2
     print("the store's tables are up to date")
     return 0

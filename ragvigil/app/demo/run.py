@@ -30,10 +30,11 @@ from ragvigil.app.demo.processes import Child, DemoFailed, service_environment
 from ragvigil.app.demo.recording import NotARecording, read_recording
 from ragvigil.app.demo.replay import GaveUp, SendOptions, Tally, send_with_bar
 from ragvigil.app.demo.schedule import Plan, requests, schedule, templates
+from ragvigil.extras import DEMO, require
 from ragvigil.model.delta import Delta
+from ragvigil.shipped import SHIPPED
 
-ROOT = Path(__file__).resolve().parents[3]
-HELPDESK = ROOT / "examples" / "helpdesk"
+HELPDESK = SHIPPED / "examples" / "helpdesk"
 FAULTY_ROUTE = "/refunds/ask"
 BACKFILL = "demo"
 SERVICE_PORT = 8099
@@ -47,13 +48,11 @@ WORST_TRACES = 3
 
 
 def run_demo(data_dir: Path | None) -> int:
-    """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong."""
-    console = Console(highlight=False)
+    """Runs until Ctrl-C. Returns 0, or 1 with one line on what went wrong. Raises NotInstalled."""
+    require(DEMO)
+    console = Console(highlight=False, markup=False)
     # SIGTERM ends the demo like Ctrl-C, so that the processes it started are stopped as well.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if not (HELPDESK / "recorded").is_dir():
-        console.print(f"{HELPDESK} is not there: the demo runs from a checkout", markup=False)
-        return 1
     try:
         with contextlib.ExitStack() as stack:
             folder = data_dir or Path(
@@ -248,7 +247,7 @@ class Demo:
         return Child(
             ["-m", f"examples.helpdesk.{module}", *options],
             env=service_environment(f"http://{self._daemon.http}"),
-            cwd=ROOT,
+            cwd=SHIPPED,
             log=self._daemon.data_dir / f"{module}.log",
         )
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.extras import EMBEDDED_STORE, missing
 from ragvigil.store.engine.damage import saying_why
+from ragvigil.store.engine.errors import StoreUnusable
 from ragvigil.store.settings import StoreSettings
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ def forget_answer(client: Client) -> None:
 def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object]) -> Client:
     import clickhouse_connect
 
+    if why := missing(EMBEDDED_STORE):
+        raise StoreUnusable(why)
     with saying_why(path):
         path.mkdir(parents=True, exist_ok=True)
         client = clickhouse_connect.get_client(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse
 
+from ragvigil.shipped import SHIPPED
 from ragvigil.web.pages.home import PAGES
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()
-
-CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "runbook.md"
-"""The text in a checkout; in a wheel it lies beside this module."""
 
 
 @router.get(
@@ -36,8 +32,7 @@ def rendered() -> str:
     """The runbook's body as HTML."""
     from markdown_it import MarkdownIt
 
-    shipped = files("ragvigil.web.pages") / "runbook.md"
-    text = (shipped if shipped.is_file() else CHECKOUT).read_text(encoding="utf-8")
+    text = (SHIPPED / "docs" / "runbook.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark").enable("table")
     tokens = markdown.parse(text)
     for heading, title in pairwise(tokens):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clustering.grouping import child
 from clustering.grouping.child import cluster_in_child
 from clustering.grouping.cluster import Clustering
 from clustering.grouping.vectors import Vectors
@@ -65,17 +64,6 @@ def test_a_child_is_ended_when_the_daemon_stops(compiled: Path) -> None:
     stopping.set()
     result = clustered(groups([40, 30]), compiled, stopping=stopping)
     assert result == Unavailable(reason=Reason.CLOSED, detail="the daemon is stopping")
-
-
-def test_without_the_libraries_the_way_out_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(child, "LIBRARIES", {"no_such_module": "no-such-package"})
-    result = clustered(groups([40]), tmp_path)
-    assert result == Unavailable(
-        reason=Reason.NO_MODEL,
-        detail="no-such-package missing: pip install 'ragvigil[local]'",
-    )
 
 
 def test_a_folder_that_cannot_be_made_is_told(compiled: Path) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from ragvigil.extras import EMBEDDING, missing
 from ragvigil.inference import weights
 from ragvigil.inference.settings import PACKAGED
 from ragvigil.inference.weights import NoModel, locate, version_of
 
-pytestmark = pytest.mark.skipif(
-    find_spec(weights.LIBRARY) is None, reason="sentence-transformers is not installed"
-)
+pytestmark = pytest.mark.skipif(missing(EMBEDDING) != "", reason=missing(EMBEDDING))
 
 
 @pytest.fixture
@@ -43,12 +41,6 @@ def test_the_default_comes_with_a_package(name: str) -> None:
 def test_a_folder_that_is_missing_is_named(name: str) -> None:
     with pytest.raises(NoModel, match=f"{name} is not a folder with a model"):
         locate(name)
-
-
-def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "LIBRARY", "no_such_library")
-    with pytest.raises(NoModel, match="need the package sentence-transformers"):
-        locate(PACKAGED)
 
 
 def test_other_weights_other_names_and_moved_bytes_are_other_versions(model: Path) -> None:
