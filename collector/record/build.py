@@ -31,7 +31,6 @@ from ragvigil.model.record import Absent, Citation, ContextSource, Document, Rag
 from ragvigil.model.span import Span, Trace
 
 NO_RULES = RouteRules()
-CHUNK_LENGTH = 200
 
 
 def records(
@@ -71,7 +70,7 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
     """What the spans say about an answer; None if it was not made from documents."""
     gathered = evidence.gather(extent)
     shown = context.choose(gathered, extent.answering, extent.models)
-    if not any(node.retrieves for node in extent.nodes) and not _shows_chunks(shown):
+    if not any(node.retrieves for node in extent.nodes) and not shown.documents:
         return None
     calls = measures.model_calls(extent.nodes)
     return AnswerParts(
@@ -84,14 +83,6 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
         calls=calls,
         usage=measures.usage(calls),
     )
-
-
-def _shows_chunks(shown: Context) -> bool:
-    """Whether the context has chunks. A single short remark in a prompt is none."""
-    if len(shown.documents) != 1 or shown.source is not ContextSource.PROMPT:
-        return bool(shown.documents)
-    (only,) = shown.documents
-    return only.chunk_id != only.text_hash or len(only.content or "") >= CHUNK_LENGTH
 
 
 def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | None:

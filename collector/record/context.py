@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, Message
-from collector.claims.documents import build, draft
+from collector.claims.documents import Draft, build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks
 from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.tool_results import tool_documents
@@ -14,6 +15,8 @@ from collector.record.evidence import Evidence
 from collector.record.tree import Node
 from ragvigil.model.record import ContextSource, Document
 
+REPLYING = frozenset({"assistant", "model", "ai", "AIMessage", "CHATBOT", "chatbot"})
+INSTRUCTING = frozenset({"system", "developer"})
 EMPTY_SHARE = 0.5
 """A prompt shorter than this share of the documents cannot contain a rewritten form of them."""
 
@@ -36,6 +39,23 @@ def prompt_texts(model: Node | None) -> tuple[str, ...]:
     return tuple(m.text for m in messages if isinstance(m, Message) and m.text)
 
 
+def turn_texts(model: Node | None) -> tuple[str, ...]:
+    """The texts of this turn: system messages, and what came after the model's last reply.
+
+    What stands further up was retrieved for other questions, or is an example of an answer.
+    """
+    messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
+    if not isinstance(messages, tuple):
+        return ()
+    turn = [m for m in messages if isinstance(m, Message)]
+    while turn and turn[-1].role in REPLYING:
+        turn.pop()  # the beginning of the reply
+    replies = [at for at, m in enumerate(turn) if m.role in REPLYING and not m.calls_tool]
+    first = replies[-1] + 1 if replies else 0
+    return tuple(m.text for at, m in enumerate(turn)
+                 if m.text and (at >= first or m.role in INSTRUCTING))  # fmt: skip
+
+
 def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
     """The context of an answer.
 
@@ -51,7 +71,7 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
     if evidence.declared is not None:
         ranked, source = evidence.declared, ContextSource.DECLARED
     if ranked is None:
-        return _from_tools(answering, prompt) or _from_prompt(texts, prompt, evidence.partial)
+        return _from_tools(answering, prompt) or _from_prompts(answering, others, evidence.partial)
     if not ranked or not is_comparable(len(ranked), len(prompt)):
         return Context(documents=ranked, source=source if ranked else ContextSource.NONE,
                        prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
@@ -144,12 +164,29 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
                    starts=(None,) * len(ranked))  # fmt: skip
 
 
-def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> Context:
+def _from_prompts(
+    answering: Node | None, others: Sequence[Node], partial: Listing | None
+) -> Context:
+    """Chunks that the answering model's prompt shows, else those of the only other that shows any.
+
+    A model that puts an answer into shape gets no context: another call got it.
+    """
+    shown = _from_prompt(answering, partial)
+    if shown.documents or partial is not None:
+        return shown
+    elsewhere = [context for other in others if other is not answering
+                 and (context := _from_prompt(other, None)).documents]  # fmt: skip
+    texts = {tuple(document.text_hash for document in context.documents) for context in elsewhere}
+    return elsewhere[-1] if len(texts) == 1 else shown
+
+
+def _from_prompt(model: Node | None, partial: Listing | None) -> Context:
     """Chunks by the prompt's structure. The rest of a cut-off list must agree with them."""
-    blocks = context_blocks(texts)
+    prompt = "\n\n".join(prompt_texts(model))
+    blocks = context_blocks(turn_texts(model))
     if not blocks:
         return Context(prompt=prompt)
-    documents = build([draft(as_id(block.label), block.text) for block in blocks])
+    documents = build(_drafts(blocks))
     if partial is not None:
         agreed = _agreement(documents, partial)
         if agreed is None:
@@ -158,6 +195,17 @@ def _from_prompt(texts: Sequence[str], prompt: str, partial: Listing | None) -> 
     is_read = is_comparable(len(documents), len(prompt))
     starts = tuple(positions(documents, prompt)) if is_read else (None,) * len(documents)
     return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt, starts=starts)
+
+
+def _drafts(blocks: Sequence[Block]) -> list[Draft]:
+    """A label that several blocks have is the name of their document."""
+    ids = [as_id(block.label) for block in blocks]
+    counts = Counter(ids)
+    return [
+        draft(None, block.text, None, {"source": own}) if own and counts[own] > 1
+        else draft(own, block.text)
+        for own, block in zip(ids, blocks, strict=True)
+    ]  # fmt: skip
 
 
 def _agreement(documents: tuple[Document, ...], partial: Listing) -> tuple[Document, ...] | None:

@@ -25,7 +25,7 @@ ONE_LINE = "Second chunk in one line."
         (f"<documents>\n<document index=\"1\">\n<source>a.md</source>\n<document_content>\n{A}\n"
          f"</document_content>\n</document>\n<document index=\"2\">\n<source>b.md</source>\n"
          f"<document_content>\n{B}\n</document_content>\n</document>\n</documents>\nq?",
-         ["1", "2"]),
+         ["a.md", "b.md"]),
         (f"Context information is below.\n---------------------\n{A}\n\n{B}\n"
          "---------------------\nGiven the context information, answer.\nQuery: q?", ["", ""]),
         (f"Kontext:\n[a-1] {A}\n[b-2] {B}\n\nFrage: q?", ["a-1", "b-2"]),

@@ -1,0 +1,170 @@
+"""Finds the context that a label or a sentence of a prompt announces, and where it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from collector.claims.field_names import Kind, closes_context, says_nothing
+from collector.claims.passages import RELIABLE, Passages, marked, passages
+from collector.claims.prompt_fields import Label, labels
+
+RULE = re.compile(r"[ \t]*([-=*#~`_\"'])\1{2,}[a-z]*[ \t]*(?:\n|$)")
+BLANK = re.compile(r"\n[ \t]*\n")
+PASSAGE_NUMBER = RELIABLE[2]
+BRACKETED = re.compile(r"^[ \t]*+\[([^\[\]\n]{1,80})\][ \t]*+[:：]?[ \t]+(?=\S)", re.MULTILINE)
+NEAR = 200
+"""Characters between an example's heading and the context in it."""
+SHORTEST = 40
+"""Characters per passage, on average, of a list that nothing announces."""
+LAST_LINES = 12
+"""Lines behind a context in which its end is searched, if no label marks it."""
+LONGEST_QUESTION = 400
+
+
+def in_labels(text: str) -> Passages:
+    """The passages of the first context of the last question."""
+    found = labels(text)
+    for at in _candidates(text, found):
+        region = _region(text, found[at], found[at + 1 :])
+        inside = passages(region)
+        if inside.blocks:
+            return inside
+    return Passages()
+
+
+def in_numbers(text: str) -> Passages:
+    """Passages with a noun and a number each, or bracketed ones in front of a labelled question."""
+    found = labels(text)
+    has_question = any(label.kind is Kind.QUESTION for label in found)
+    for marker in (PASSAGE_NUMBER, BRACKETED) if has_question else (PASSAGE_NUMBER,):
+        matches = list(marker.finditer(text))
+        if len(matches) < 2 or not _is_start(text, matches[0].start()):
+            continue
+        place = matches[0].start()
+        later = [label for label in found if label.start > place]
+        region = text[place : _end(text, place, later)].strip()
+        blocks = marked(region)
+        if len(blocks) > 1 and len(region) >= SHORTEST * len(blocks):
+            return passages(region)
+    return Passages()
+
+
+def _is_start(text: str, place: int) -> bool:
+    return not text[:place].strip() or BLANK.search(text[max(0, place - 20) : place]) is not None
+
+
+def _candidates(text: str, found: Sequence[Label]) -> list[int]:
+    """The labels of contexts, those of the last question first; not those of examples.
+
+    An example has an answer. A context that comes behind one under the same name is the next.
+    """
+    first, answered, places = "", False, []
+    for at, label in enumerate(found):
+        if label.kind is Kind.ANSWER and _has_value(text, found, at):
+            answered = True
+        if label.kind is not Kind.CONTEXT or _is_example(text, found, at):
+            continue
+        if answered and label.name == first:
+            places.clear()
+        first = label.name if not places else first
+        answered = False if not places else answered
+        places.append(at)
+    return places
+
+
+def _has_value(text: str, found: Sequence[Label], at: int) -> bool:
+    end = found[at + 1].start if at + 1 < len(found) else len(text)
+    return found[at].is_inline or not says_nothing(text[found[at].end : end])
+
+
+def _is_example(text: str, found: Sequence[Label], at: int) -> bool:
+    """Whether a context stands under an example's heading."""
+    before = found[at - 1] if at else None
+    if before is None or before.kind is not Kind.EXAMPLE or before.is_inline:
+        return False
+    depths = [len(re.match(r"[ \t]*(#*)", text[label.start :][:20])[1])  # type: ignore[index]
+              for label in (before, found[at])]  # fmt: skip
+    are_siblings = depths[0] == depths[1] > 0
+    return not are_siblings and found[at].start - before.end < NEAR
+
+
+def _region(text: str, label: Label, later: Sequence[Label]) -> str:
+    rest = text[label.end : _end(text, label.end, later)]
+    return _ruled(rest.strip("\n")).rstrip()
+
+
+def _ruled(rest: str) -> str:
+    """What stands between two rules or fences, if the context is set between them."""
+    opening = RULE.match(rest)
+    if opening is None or opening[0].strip().startswith("```json"):
+        return rest
+    sign = re.escape(opening[1])
+    closings = list(
+        re.finditer(rf"^[ \t]*{sign}{{3,}}[ \t]*$", rest[opening.end() :], re.MULTILINE)
+    )
+    if len(closings) != 1 and not (closings and opening[1] == "`"):
+        return rest
+    return rest[opening.end() : opening.end() + closings[0].start()]
+
+
+def _end(text: str, start: int, later: Sequence[Label]) -> int:
+    """Where a context ends: at the question that the template labels, else at a likely part."""
+    end = len(text)
+    questions = [at for at, label in enumerate(later) if label.kind is Kind.QUESTION]
+    open_questions = [at for at in questions if not _is_answered(text, later, at)]
+    if open_questions:
+        end = later[open_questions[-1]].start
+    end = min(end, _next_part(text, start, end, later))
+    return end if open_questions else _before_last_part(text, start, end)
+
+
+def _is_answered(text: str, later: Sequence[Label], at: int) -> bool:
+    """Whether an answer stands behind a question: then both belong to a chunk or an example."""
+    behind = at + 1
+    return (
+        behind < len(later)
+        and later[behind].kind is Kind.ANSWER
+        and _has_value(text, later, behind)
+    )
+
+
+def _next_part(text: str, start: int, end: int, later: Sequence[Label]) -> int:
+    """The first label of another part behind the last passage; `end` if there is none."""
+    last_marker = max(
+        (match.start() for marker in RELIABLE[:3] for match in marker.finditer(text, start, end)),
+        default=start,
+    )
+    for at, label in enumerate(later):
+        if label.start >= end:
+            break
+        ends_here = label.kind in (Kind.OTHER, Kind.EXAMPLE) and label.start > last_marker
+        if ends_here and _is_start(text, label.start):
+            return label.start
+        if label.kind is Kind.ANSWER and not _has_value(text, later, at):
+            return label.start
+    return end
+
+
+def _before_last_part(text: str, start: int, end: int) -> int:
+    """Where the instructions or the question behind a context begin, if no label marks them."""
+    lines = list(re.finditer(r"[^\n]+", text[start:end]))[-LAST_LINES:]
+    cut = end
+    for before, line in pairwise([None, *lines]):
+        if line is None:
+            continue
+        is_apart = before is None or "\n" in text[start + before.end() + 1 : start + line.start()]
+        if closes_context(line.group().strip()) and (is_apart or line is lines[-1]):
+            cut = start + line.start()
+            break
+    return _before_question(text, start, cut)
+
+
+def _before_question(text: str, start: int, end: int) -> int:
+    """Where the last paragraph begins if it is a single question, else `end`."""
+    body = text[start:end].rstrip()
+    place = body.rfind("\n\n") + 2
+    last = body[place:]
+    is_question = last.endswith(("?", "？", "؟")) and "\n" not in last.strip()
+    return start + place if place > 2 and is_question and len(last) < LONGEST_QUESTION else end

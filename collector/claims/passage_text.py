@@ -1,0 +1,140 @@
+"""The text of a passage without what a template puts around it: quotes, headers, an id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+ID_KEYS = (
+    r"chunk[_ ]?id|doc(?:ument)?[_ ]?id|source[_ ]?id|id|source|file(?:[_ ]?(?:name|path))?|url|uri|"
+    r"link|title|name|quelle|titel|titre|fuente|título|fonte|titolo|источник|название|来源|标题|出典"
+)
+META_KEYS = (
+    rf"{ID_KEYS}|page(?:[_ ](?:label|number))?|score|relevance(?:[_ ]score)?|similarity|distance|date|"
+    r"author|section|category|type|language|tags|metadata|updated(?:[_ ]at)?|created(?:[_ ]at)?|rank"
+)
+CONTENT_KEYS = (
+    r"content|text|passage|body|excerpt|snippet|page_content|inhalt|contenu|contenido|内容"
+)
+PLAIN = re.IGNORECASE
+HEADER = re.compile(
+    rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+([^\n]{{0,300}}+)(?:\n|$)", PLAIN
+)
+BODY = re.compile(rf"\s*+[*_]*+(?:{CONTENT_KEYS})[*_]*+[ \t]*+[:：][*_]*+\s*+", PLAIN)
+TRAILER = re.compile(
+    rf"\n[ \t]*+[(\[*_—-]{{0,3}}[ \t]*+({ID_KEYS})[*_]*+[ \t]*+[:：][*_]*+[ \t]*+([^\n]{{1,160}}?)[)\]]?[ \t]*$",
+    PLAIN,
+)
+RANKED_KEYS = tuple(
+    re.compile(pattern, PLAIN)
+    for pattern in (r"chunk[_ ]?id|id", r"doc(?:ument)?[_ ]?id|source[_ ]?id", rf"{ID_KEYS}")
+)
+IN_LABEL = re.compile(
+    rf"(?:^|[\s(\[,;|–—-])(?:{ID_KEYS}|doc)[ \t]*[:=：][ \t]*[\"'`]?([^\s\"'`,;|)\]]+)", PLAIN
+)
+NUMBER_AND_ID = re.compile(r"\d{1,4}[ \t]*[(\[][ \t]*([^)\]\n]{1,120}?)[ \t]*[)\]]$")
+OWN = (
+    re.compile(r"\[([^\[\]\n]{1,80})\][ \t]*[:：-]?\s+(?=\S)"),
+    re.compile(r"\(((?=[^)\n]*[\d_/#.-])[^()\s]{1,80})\)[ \t]*[:：-]?\s+(?=\S)"),
+    re.compile(r"((?=[\w./#-]*[\d_/#-])(?=[\w./#-]*[A-Za-z])[\w./#-]{1,80}):\s+(?=\S)"),
+)  # fmt: skip
+QUOTES = (("«««", "»»»"), ("«", "»"), ('"""', '"""'), ("'''", "'''"), ("```", "```"), ("“", "”"),
+          ("„", "“"), ("「", "」"), ("『", "』"), ('"', '"'), ("<<<", ">>>"))  # fmt: skip
+INDENTED = re.compile(r"\n {4}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A chunk as the prompt shows it; `label` is its marker (`refund-03`, `2`) or empty."""
+
+    label: str
+    text: str
+
+
+def quoted(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], bool]:
+    """The blocks without quotation marks, and whether all of them had some.
+
+    >>> quoted([Block(label="1", text="«««\\n    Two\\n    lines.\\n»»»")])[0][0].text
+    'Two\\nlines.'
+    """
+    inner = [_unquoted(block.text) for block in blocks]
+    if not inner or None in inner:
+        return tuple(blocks), False
+    pairs = zip(blocks, inner, strict=True)
+    return tuple(replace(block, text=text) for block, text in pairs if text is not None), True
+
+
+def _unquoted(text: str) -> str | None:
+    """What stands between quotation marks that hold the whole text; None if none do."""
+    for opening, closing in QUOTES:
+        if len(text) > len(opening) + len(closing) and text.startswith(opening):
+            inner = text[len(opening) : -len(closing)]
+            if text.endswith(closing) and closing not in inner:
+                # DSPy indents a text of several lines.
+                return INDENTED.sub("\n", inner).strip() if opening == "«««" else inner.strip()
+    return None
+
+
+def without_headers(block: Block) -> Block:
+    """A block without the `key: value` lines around its text, and with the id in them.
+
+    >>> block = Block(label="1", text="Source: a.md\\nPage: 3\\nContent: Refunds take a day.")
+    >>> without_headers(block)
+    Block(label='a.md', text='Refunds take a day.')
+    """
+    place, values = 0, []
+    while header := HEADER.match(block.text, place):
+        if BODY.match(block.text, place):
+            break
+        values.append((header[1], header[2].strip()))
+        place = header.end()
+    rest = block.text[place:]
+    if not rest.strip():  # nothing but headers: they are the text
+        return replace(block, label=_label(block.label, ()))
+    body = BODY.match(rest) if values or not block.label else None
+    rest = rest[body.end() :] if body else rest
+    trailer = TRAILER.search(rest) if not values else None
+    if trailer:
+        values.append((trailer[1], trailer[2].strip()))
+        rest = rest[: trailer.start()]
+    return Block(label=_label(block.label, values), text=rest.strip())
+
+
+def _label(marker: str, values: Sequence[tuple[str, str]]) -> str:
+    """The best name of a passage: an id in its marker or headers, else the marker itself."""
+    inside = IN_LABEL.search(marker) or NUMBER_AND_ID.match(marker)
+    if inside:
+        return inside[1]
+    number = re.match(r"\d{1,4}(?!\w)", marker)
+    if marker and not number:
+        return marker
+    for keys in RANKED_KEYS:
+        for key, value in values:
+            if keys.fullmatch(key) and value:
+                return value
+    return number[0] if number and not marker.isdecimal() else marker
+
+
+def with_own_label(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks; where each of them begins with an id of its own, with that as its label.
+
+    >>> with_own_label([Block(label="1", text="[a-1] One."), Block(label="2", text="[b-2] Two.")])
+    (Block(label='a-1', text='One.'), Block(label='b-2', text='Two.'))
+    """
+    if any(block.label and not block.label.isdecimal() for block in blocks):
+        return tuple(blocks)
+    for pattern in OWN:
+        found = [pattern.match(block.text) for block in blocks]
+        labels = {match[1].strip() for match in found if match}
+        if (
+            blocks
+            and all(found)
+            and len(labels) == len(blocks)
+            and not all(map(str.isdecimal, labels))
+        ):
+            return tuple(
+                Block(label=match[1].strip(), text=block.text[match.end() :])
+                for block, match in zip(blocks, found, strict=True) if match
+            )  # fmt: skip
+    return tuple(blocks)
