@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from ragvigil.app.cli.import_ import import_source
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.replay import SendOptions
 from ragvigil.app.process.tied import start_tied
 from tests.exports import GOLDEN
 from tests.patience import PATIENCE_SECONDS
@@ -244,3 +247,20 @@ def test_an_import_stopped_by_ctrl_c_goes_on_where_it_was(
     assert told["this_run"]["spans"] == requests * spans - arrived
     # The one body under way when it was stopped may have arrived: it is sent again.
     assert requests * spans <= acknowledged(daemon) - before <= (requests + 1) * spans
+
+
+def test_an_import_whose_daemon_is_gone_says_so_and_how_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "traces.json"
+    path.write_bytes(line(request(8)))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        sending = SendOptions(target=url, backfill="import", give_up_seconds=3)
+        assert import_source("collector_file", str(path), sending) == 2
+    lines = [row for row in capsys.readouterr().err.splitlines() if row.startswith(url)]
+    assert lines[0].startswith(f"{url}: nothing answers (")
+    assert lines[0].endswith("); trying again for 3 s")
+    assert lines[1].endswith("s; the same command goes on from here")
+    assert len(lines) == 2

@@ -21,7 +21,7 @@ from collector.backfill.state import ImportNote, keep, load
 from collector.backfill.window import Contents, Window, window
 from ragvigil.app.cli.output.console import print_text
 from ragvigil.app.demo.recording import PROTOBUF
-from ragvigil.app.demo.replay import GaveUp, OutgoingRequest, SendOptions, Tally, send_all
+from ragvigil.app.demo.replay import GaveUp, OutgoingRequest, SendOptions, Tally, send_all, teller
 from ragvigil.model.span import Signal
 
 MOST_REASONS = 5
@@ -55,8 +55,11 @@ def import_source(
         else:
             _send(outgoing, progress, sending, source, tally)
         progress.finish()
-    except (NotImportable, GaveUp) as error:
+    except NotImportable as error:
         print_text(error, to=sys.stderr)
+        return 2
+    except GaveUp as error:
+        print_text(f"{error}; the same command goes on from here", to=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
@@ -140,7 +143,7 @@ def _send(
             progress.acknowledge()
             bar.update(task, completed=progress.done.offset, items=progress.done.items)
 
-        asyncio.run(send_all(outgoing, sending, tally, progress=step))
+        asyncio.run(send_all(outgoing, sending, tally, progress=step, tell=teller(bar)))
 
 
 def _report(progress: ImportProgress, tally: Tally, *, dry_run: bool, as_json: bool) -> None:

@@ -28,10 +28,13 @@ TRY_AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT_SECONDS = 30.0
 """Bounds the pause that a receiver asks for with Retry-After."""
 BACKOFF = Backoff(first_seconds=0.25, longest_seconds=5.0)
+TELL_SECONDS = 1.0
+"""A receiver that has been away or busy for so long is worth a line."""
 KEPT_MESSAGES = 5
 """Different error messages that a summary holds."""
 
 Progress = Callable[["OutgoingRequest"], None]
+Tell = Callable[[str], None]
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -172,7 +175,16 @@ def send_with_bar(
         def step(_: OutgoingRequest) -> None:
             bar.advance(task)
 
-        return asyncio.run(send_all(bodies, sending, tally, progress=step))
+        return asyncio.run(send_all(bodies, sending, tally, progress=step, tell=teller(bar)))
+
+
+def teller(bar: ProgressBar) -> Tell:
+    """Prints lines over a progress bar, as they are."""
+
+    def tell(line: str) -> None:
+        bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return tell
 
 
 async def send_all(
@@ -181,13 +193,15 @@ async def send_all(
     tally: Tally,
     *,
     progress: Progress = lambda _: None,
+    tell: Tell = lambda _: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Sleep = asyncio.sleep,
 ) -> ReplaySummary:
     """Sends every body when it is due, at most `concurrency` at a time, and counts.
 
     The iterator is read only as fast as bodies are sent. A refused body (4xx) is counted and not
-    sent again. Raises GaveUp where the receiver was away or busy for too long.
+    sent again. `tell` gets a line when the receiver has been away or busy for TELL_SECONDS. Raises
+    GaveUp where the receiver was away or busy for too long.
     """
     start = clock()
     limits = httpx2.Limits(max_connections=sending.concurrency)
@@ -199,7 +213,7 @@ async def send_all(
         timeout=60,
         trust_env=False,
     ) as client:
-        sender = _Sender(client, sending, tally, sleep)
+        sender = _Sender(client, sending, tally, clock, sleep, tell)
         running: set[asyncio.Task[None]] = set()
         try:
             for outgoing in bodies:
@@ -218,23 +232,34 @@ async def send_all(
 
 class _Sender:
     def __init__(
-        self, client: httpx2.AsyncClient, sending: SendOptions, tally: Tally, sleep: Sleep
+        self,
+        client: httpx2.AsyncClient,
+        sending: SendOptions,
+        tally: Tally,
+        clock: Callable[[], float],
+        sleep: Sleep,
+        tell: Tell,
     ) -> None:
-        self._client, self._sending, self._tally, self._sleep = client, sending, tally, sleep
+        self._client, self._sending, self._tally = client, sending, tally
+        self._clock, self._sleep, self._tell = clock, sleep, tell
 
     async def send(self, outgoing: OutgoingRequest, progress: Progress) -> None:
         """Sends a body, and again while the receiver is away or busy. Raises GaveUp."""
         waited = 0.0
         for attempt in itertools.count():
+            start = self._clock()
             reply, problem = await self._post(outgoing)
             if reply is not None and reply.status_code not in TRY_AGAIN:
                 self._count(reply, outgoing)
                 progress(outgoing)
                 return
             pause = _pause(reply, attempt)
-            waited += pause
+            before, waited = waited, waited + self._clock() - start + pause
             if waited > self._sending.give_up_seconds:
                 raise GaveUp(f"{self._sending.target}: {problem}; gave up after {waited:.0f} s")
+            if before < TELL_SECONDS <= waited:
+                most = self._sending.give_up_seconds
+                self._tell(f"{self._sending.target}: {problem}; trying again for {most:.0f} s")
             self._tally.counts["retries"] += 1
             await self._sleep(pause)
 

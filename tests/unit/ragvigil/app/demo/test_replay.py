@@ -149,6 +149,20 @@ async def test_a_receiver_that_stays_busy_is_given_up(receiver: Receiver) -> Non
         await send_all(bodies(1), SendOptions(target=receiver.url), Tally(), sleep=FakeSleep())
 
 
+async def test_a_receiver_that_is_away_is_told_of_once_while_it_is_tried_again() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        told: list[str] = []
+        with pytest.raises(GaveUp):
+            await send_all(
+                bodies(1), SendOptions(target=url), Tally(), sleep=FakeSleep(), tell=told.append
+            )
+    (line,) = told
+    assert line.startswith(f"{url}: nothing answers (")
+    assert line.endswith("); trying again for 60 s")
+
+
 async def test_nobody_there_is_said_in_one_line() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
