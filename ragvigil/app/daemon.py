@@ -34,10 +34,10 @@ from ragvigil.app.process.disk_metrics import watch_disk
 from ragvigil.app.process.disk_watch import keep_room
 from ragvigil.app.process.exposition import Exposition
 from ragvigil.app.process.logs import configure_logs
-from ragvigil.app.process.ports import PortTaken, endpoints, require_free
+from ragvigil.app.process.ports import PortTaken, require_free
 from ragvigil.app.process.supervise import Core
-from ragvigil.app.settings import Settings, SettingsError, load
-from ragvigil.app.settings.guards import guards, require_readable
+from ragvigil.app.settings import Settings, SettingsError, endpoints, load
+from ragvigil.app.settings.guards import guards, require_folder, require_readable
 from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.serve import Tls, serve
@@ -65,6 +65,7 @@ def main() -> int:
     try:
         settings, clock = load(), pace()
         require_readable(settings)
+        require_folder(settings)
         require_installed(settings)
         lock = take_over(settings.data_dir)
         require_free(settings)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 """A name of a host."""
+SAME_HOSTS = {"localhost": {"localhost", "127.0.0.1", "::1"}}
+EVERY_HOST = {"0.0.0.0", "::"}
 
 
 def split_endpoint(endpoint: str) -> tuple[str, int]:
@@ -20,11 +22,29 @@ def split_endpoint(endpoint: str) -> tuple[str, int]:
 
     Raises ValueError if it is neither.
     """
+    if "://" in endpoint:
+        raise ValueError(
+            f"{endpoint} is a URL; an address to listen on is host:port, as in 127.0.0.1:4318"
+        )
     host, _, port = endpoint.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
-    if not bare or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    is_port = port.isascii() and port.isdigit() and int(port) <= 65535
+    if not is_port or not (NAME.fullmatch(bare) or _is_address(bare)):
         raise ValueError(f"{endpoint} is not an address of the form host:port")
     return bare, int(port)
+
+
+def overlap(first: str, second: str) -> bool:
+    """Whether two listeners get in each other's way: one port, and a host in common.
+
+    >>> overlap("127.0.0.1:4318", "0.0.0.0:4318"), overlap("127.0.0.1:4318", "10.0.0.7:4318")
+    (True, False)
+    """
+    (host, port), (other, other_port) = split_endpoint(first), split_endpoint(second)
+    if not port or port != other_port:  # the system gives each a free one for port 0
+        return False
+    hosts, others = SAME_HOSTS.get(host, {host}), SAME_HOSTS.get(other, {other})
+    return bool(hosts & others) or bool({host, other} & EVERY_HOST)
 
 
 def is_loopback(host: str) -> bool:

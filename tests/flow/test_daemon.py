@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running, start
-from ragvigil.app.process.tied import run_tied
+from ragvigil.app.process.tied import run_tied, start_tied
 from ragvigil.inference.process_priority import BEHIND_THE_INTAKE
 from tests.patience import PATIENCE_SECONDS
 
@@ -187,3 +187,70 @@ def test_sigterm_ends_with_status_zero(tmp_path: Path) -> None:
     started = start(tmp_path)
     started.wait_ready()
     assert started.stop(deadline_seconds=25) == 0
+
+
+@pytest.mark.parametrize("command", ["run", "check", "migrate"])
+@pytest.mark.parametrize("below", ["", "data"])
+def test_a_data_dir_that_can_be_no_folder_is_refused_in_one_line(
+    tmp_path: Path, command: str, below: str
+) -> None:
+    (tmp_path / "file").touch()
+    program = [sys.executable, "-m", "ragvigil.app.cli.main", command]
+    environment = {**os.environ, "RAGVIGIL_DATA_DIR": str(tmp_path / "file" / below)}
+    done = run_tied(program, seconds=PATIENCE_SECONDS, env=environment)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert str(tmp_path / "file") in done.stderr
+    assert "RAGVIGIL_DATA_DIR" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_one_port_for_two_listeners_is_refused_in_one_line(tmp_path: Path, command: str) -> None:
+    program = [sys.executable, "-m", "ragvigil.app.cli.main", command]
+    variables = {
+        "RAGVIGIL_DATA_DIR": str(tmp_path),
+        "RAGVIGIL_WEB__ENDPOINT": "127.0.0.1:29464",
+        "RAGVIGIL_METRICS__ENDPOINT": "localhost:29464",
+    }
+    done = run_tied(program, seconds=PATIENCE_SECONDS, env={**os.environ, **variables})
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "[web] endpoint: 127.0.0.1:29464 has the port of [metrics] endpoint (localhost:29464); "
+        "every listener needs a port of its own"
+    )
+
+
+ENDING_CORE = """
+import pathlib, socket, sys
+from ragvigil.app.process.directory import hold
+lock = hold(pathlib.Path(sys.argv[1]), "core")
+port = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_start_waits_for_the_core_of_a_killed_daemon_and_says_so(tmp_path: Path) -> None:
+    port = free_port()
+    # It has what a core has that takes a while to end: the lock, and the port of the web.
+    core = start_tied(
+        [sys.executable, "-c", ENDING_CORE, str(tmp_path), str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert core.stdout is not None
+    assert core.stdout.readline() == b"held\n"
+    daemon = start(tmp_path, settings={"RAGVIGIL_WEB__ENDPOINT": f"127.0.0.1:{port}"})
+    wait_for_line(daemon, "waiting for the last core to end")
+    core.communicate()
+    daemon.wait_ready()
+    assert daemon.stop(100) == 0
+
+
+def wait_for_line(daemon: ChildDaemon, text: str) -> None:
+    """Returns once the daemon has logged a text."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while text not in daemon.last_lines():
+        assert daemon.process.poll() is None, daemon.last_lines()
+        assert time.monotonic() < give_up, daemon.last_lines()
+        time.sleep(0.05)

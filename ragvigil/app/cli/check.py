@@ -11,9 +11,8 @@ from pydantic import BaseModel, SecretStr
 
 from collector.spool.reserve import reserve_of, space_of
 from ragvigil.app import plugins
-from ragvigil.app.process.ports import endpoints
 from ragvigil.app.settings import Settings, known_keys, unknown_rubrics
-from ragvigil.app.settings.guards import doubts, guards, require_readable
+from ragvigil.app.settings.guards import doubts, guards, require_folder, require_readable
 from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.llm.settings import PROVIDERS, api_key
 from scorers.judge.settings import JudgeSettings
@@ -38,13 +37,6 @@ def warnings(settings: Settings) -> Iterator[SettingsWarning]:
             yield SettingsWarning(
                 key=f"[{section}] insecure",
                 explanation="tokens and texts cross the network in clear text, unless TLS is on",
-            )
-    addresses = list(endpoints(settings).values())
-    for path, endpoint in endpoints(settings).items():
-        if addresses.count(endpoint) > 1:
-            yield SettingsWarning(
-                key=f"[{path[0]}] {path[1]}",
-                explanation=f"{endpoint} is used by two listeners; the daemon will not start",
             )
     if settings.data_dir.parts[:2] == ("/", "tmp"):
         yield SettingsWarning(
@@ -140,6 +132,7 @@ def _masked(value: object) -> object:
 def report(settings: Settings, *, show_all: bool, as_json: bool) -> int:
     """Prints the warnings; returns the exit status, 0 even with warnings. Raises SettingsError."""
     require_readable(settings)
+    require_folder(settings)
     require_installed(settings)
     found = list(warnings(settings))
     if as_json:

@@ -6,7 +6,8 @@ import errno
 import socket
 import time
 
-from ragvigil.app.settings import Settings, variable
+from ragvigil.app.settings import Settings, endpoints, variable
+from ragvigil.model.endpoint import split_endpoint
 
 CLOSING_SECONDS = 1.0
 """The kernel frees the lock of a process that was killed a moment before its ports."""
@@ -16,27 +17,11 @@ class PortTaken(Exception):
     """An address cannot be listened on; `str(error)` is the line for the user."""
 
 
-def endpoints(settings: Settings) -> dict[tuple[str, str], str]:
-    """The address of every listener, by the path of its setting."""
-    return {
-        ("collector", "grpc_endpoint"): settings.collector.grpc_endpoint,
-        ("collector", "http_endpoint"): settings.collector.http_endpoint,
-        ("metrics", "endpoint"): settings.metrics.endpoint,
-        ("web", "endpoint"): settings.web.endpoint,
-    }
-
-
-def split(endpoint: str) -> tuple[str, int]:
-    """Host and port of `host:port` or `[v6]:port`."""
-    host, _, port = endpoint.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
 def require_free(settings: Settings) -> None:
     """Raises PortTaken for the first address that is in use or not one of this machine."""
     give_up = time.monotonic() + CLOSING_SECONDS
     for path, endpoint in endpoints(settings).items():
-        while (error := _obstacle(*split(endpoint))) is not None:
+        while (error := _obstacle(*split_endpoint(endpoint))) is not None:
             if error.errno != errno.EADDRINUSE or time.monotonic() >= give_up:
                 raise PortTaken(_taken(path, endpoint, error)) from error
             time.sleep(CLOSING_SECONDS / 20)

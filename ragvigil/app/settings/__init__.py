@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -23,6 +24,7 @@ from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.settings.client import ClientSettings
 from ragvigil.inference.settings import InferenceSettings
+from ragvigil.model.endpoint import overlap
 from ragvigil.model.plugin import others
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
@@ -76,6 +78,16 @@ class Settings(BaseSettings):
     clustering: ClusteringSettings = ClusteringSettings()
     golden: GoldenSettings = GoldenSettings()
 
+    @model_validator(mode="after")
+    def _are_apart(self) -> Self:
+        for (path, endpoint), (other, its) in combinations(endpoints(self).items(), 2):
+            if overlap(endpoint, its):
+                raise ValueError(
+                    f"[{other[0]}] {other[1]}: {its} has the port of [{path[0]}] {path[1]} "
+                    f"({endpoint}); every listener needs a port of its own"
+                )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -89,6 +101,16 @@ class Settings(BaseSettings):
         assert isinstance(init_settings, InitSettingsSource)
         in_file = InitSettingsSource(settings_cls, init_settings.init_kwargs.pop(IN_FILE, {}))
         return init_settings, env_settings, in_file
+
+
+def endpoints(settings: Settings) -> dict[tuple[str, str], str]:
+    """The address of every listener, by the path of its setting."""
+    return {
+        ("collector", "grpc_endpoint"): settings.collector.grpc_endpoint,
+        ("collector", "http_endpoint"): settings.collector.http_endpoint,
+        ("metrics", "endpoint"): settings.metrics.endpoint,
+        ("web", "endpoint"): settings.web.endpoint,
+    }
 
 
 def load(config: Path | None = None, **flags: Any) -> Settings:
@@ -216,7 +238,7 @@ def _sentence(location: tuple[int | str, ...], kind: str, message: str, value: o
         return f"{where}: there is no such key"
     reason = " ".join(message.removeprefix("Value error, ").split())
     if kind == "value_error":
-        return f"{where}: {reason}"
+        return f"{where}: {reason}" if where else reason
     allowed = EXPECTED.get(kind) or reason.replace("Input should be", "must be")
     if any(word in key for word in SECRET):
         return f"{where}: {allowed}"

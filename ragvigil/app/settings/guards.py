@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from itertools import combinations
@@ -32,6 +33,18 @@ def require_readable(settings: Settings) -> None:
                 unreadable.append(f"{place}: {path} cannot be read: {error.strerror}")
     if unreadable:
         raise SettingsError("\n".join(unreadable))
+
+
+def require_folder(settings: Settings) -> None:
+    """Raises SettingsError where `data_dir` cannot be a folder: a file stands in its way."""
+    path = settings.data_dir.absolute()
+    # The first that exists: whether this user may make a folder there, the daemon's start shows.
+    place = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
+    if os.path.lexists(place) and not place.is_dir():
+        raise SettingsError(
+            f"data_dir: {settings.data_dir} cannot be a folder: {place} is none; name another one "
+            f"there or in RAGVIGIL_DATA_DIR"
+        )
 
 
 def guards(settings: Settings) -> dict[str, str]:

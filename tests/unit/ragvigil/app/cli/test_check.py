@@ -85,16 +85,6 @@ def test_an_api_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> Non
     assert keys(judged(key=None, base_url="http://localhost:8000/v1")) == []
 
 
-def test_one_address_at_two_listeners_is_named_at_both() -> None:
-    settings = Settings(web=WebSettings(endpoint="127.0.0.1:9464"))
-    found = list(warnings(settings))
-    assert [warning.key for warning in found] == ["[metrics] endpoint", "[web] endpoint"]
-    assert all(
-        warning.explanation == "127.0.0.1:9464 is used by two listeners; the daemon will not start"
-        for warning in found
-    )
-
-
 def test_a_spool_that_is_emptied_at_boot_is_warned_of() -> None:
     assert keys(Settings(data_dir=Path("/tmp/ragvigil"))) == ["data_dir"]
     assert keys(Settings(data_dir=Path("tmp/ragvigil"))) == []

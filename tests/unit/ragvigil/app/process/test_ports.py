@@ -11,8 +11,8 @@ import pytest
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.demo.child_daemon import free_port
-from ragvigil.app.process.ports import PortTaken, endpoints, require_free, split
-from ragvigil.app.settings import Settings
+from ragvigil.app.process.ports import PortTaken, require_free
+from ragvigil.app.settings import Settings, endpoints
 from ragvigil.web.settings import WebSettings
 
 
@@ -32,18 +32,6 @@ def taken() -> Iterator[str]:
     """An address that somebody listens on."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "expected"),
-    [
-        ("127.0.0.1:4317", ("127.0.0.1", 4317)),
-        ("[::1]:4318", ("::1", 4318)),
-        ("localhost:0", ("localhost", 0)),
-    ],
-)
-def test_an_address_is_a_host_and_a_port(endpoint: str, expected: tuple[str, int]) -> None:
-    assert split(endpoint) == expected
 
 
 def test_free_addresses_are_let_through_and_stay_free(settings: Settings) -> None:
