@@ -32,6 +32,7 @@ log = structlog.get_logger()
 SEGMENT_GRACE_SECONDS = 300.0
 """Spool segments that the checkpoint has passed are kept at least this long, if there is room."""
 ROLLUP_SECONDS, DELTA_SECONDS, BALANCE_SECONDS, RETENTION_SECONDS = 2.0, 15.0, 60.0, 3600.0
+SIZE_SECONDS = 15.0
 ROLLUP_TURNS = 4
 """How many times in a row roll-ups are put off while the core is behind: under load a minute
 holds half a million scores, and each turn counts them all again."""
@@ -132,7 +133,11 @@ def _upkeep_jobs(settings: Settings, store: Store, balance: SpanBalance) -> list
         for table, rows in retention.enforce_max_bytes(store).items():
             log.warning("store is full: oldest rows dropped", table=table, rows=rows)
 
+    def show_bytes() -> None:
+        retention.show_bytes(store)
+
     return [
+        Job(name="store_bytes", every_seconds=SIZE_SECONDS, function=show_bytes),
         Job(name="books", every_seconds=BALANCE_SECONDS, function=check_balance),
         Job(name="segments", every_seconds=SEGMENTS_SECONDS, function=drop_segments),
         Job(name="retention", every_seconds=RETENTION_SECONDS, function=apply_retention),

@@ -7,7 +7,9 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
+from ragvigil.store.engine import retention
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.engine.store import Store
@@ -62,6 +64,14 @@ def test_batches_wait_for_a_server_that_is_down_at_start(server: Server, tmp_pat
     assert stored(store)["spans"] == 40
     assert stored(store)["traces"] == 20
     store.close()
+
+
+def test_the_size_of_the_tables_of_a_server_is_shown(server: Server, tmp_path: Path) -> None:
+    store = open_store(server, tmp_path)
+    wait(store.submit(batch(0, 20)))
+    retention.show_bytes(store)
+    store.close()
+    assert (REGISTRY.get_sample_value("ragvigil_store_bytes") or 0) > 0
 
 
 @pytest.mark.parametrize("fault", ["die", "die_before"])

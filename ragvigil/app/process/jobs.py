@@ -24,6 +24,11 @@ JOBS_PUT_OFF = Counter(
     "Runs of a periodic job that were put off while the core was behind.",
     ["job"],
 )
+JOBS_SKIPPED = Counter(
+    "ragvigil_jobs_skipped",
+    "Runs of a periodic job that were left out, because the one before still ran.",
+    ["job"],
+)
 JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", ["job"])
 
 LEAST_SECONDS = 1.0
@@ -60,6 +65,7 @@ class Schedule:
         self._running, self._is_stopping = 0, False
         self._scheduler = _scheduler()
         for job in jobs:
+            JOBS_SKIPPED.labels(job.name)  # at 0 from the start: the first one is an increase
             self._scheduler.add_job(
                 partial(self._run_in_turn, job),
                 "interval",
@@ -107,17 +113,22 @@ class Schedule:
 
 
 def _scheduler() -> BackgroundScheduler:
-    # A job that takes longer than its period is no news: `ragvigil_job_seconds` shows it.
+    # A job that takes longer than its period is counted: a line for each run would be hundreds.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    from apscheduler.events import EVENT_JOB_MAX_INSTANCES
     from apscheduler.executors.pool import ThreadPoolExecutor
     from apscheduler.schedulers.background import BackgroundScheduler
 
-    return BackgroundScheduler(
+    scheduler = BackgroundScheduler(
         # Without a grace time no late run is dropped; `coalesce` makes one of several.
         executors={"default": ThreadPoolExecutor(2), "long": ThreadPoolExecutor(3)},
         job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         timezone="UTC",
     )
+    scheduler.add_listener(
+        lambda event: JOBS_SKIPPED.labels(event.job_id).inc(), EVENT_JOB_MAX_INSTANCES
+    )
+    return scheduler
 
 
 def _period(job: Job, factor: float) -> float:

@@ -80,6 +80,11 @@ def _statement(table: str, settings: StoreSettings) -> str:
     return f"ALTER TABLE {table}{cluster} MODIFY TTL {day} + INTERVAL {days} DAY"
 
 
+def show_bytes(store: Store) -> None:
+    """Sets the gauge of the size that the store's tables have on disk."""
+    metrics.BYTES.set(_bytes(store.read("parts", priority=Priority.TICK)))
+
+
 def enforce_max_bytes(store: Store) -> dict[str, int]:
     """Drops the oldest days until the embedded store is under `max_bytes`.
 
@@ -87,8 +92,7 @@ def enforce_max_bytes(store: Store) -> dict[str, int]:
     On a server nothing is dropped.
     """
     rows = store.read("parts", priority=Priority.SCAN)
-    used = sum(int(row["bytes"]) for row in rows)
-    metrics.BYTES.set(used)
+    used = _bytes(rows)
     limit = store.settings.max_bytes
     dropped: dict[str, int] = {}
     if limit is None or store.settings.url:
@@ -102,6 +106,10 @@ def enforce_max_bytes(store: Store) -> dict[str, int]:
         dropped[table] = dropped.get(table, 0) + int(row["rows"])
         metrics.ROWS_DROPPED.labels(table).inc(int(row["rows"]))
     return dropped
+
+
+def _bytes(parts: list[dict[str, Any]]) -> int:
+    return sum(int(row["bytes"]) for row in parts)
 
 
 def _oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -190,3 +190,15 @@ async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
         assert scores_in_roll_ups(core.store) == 0
     jobs["rollups"]()
     assert scores_in_roll_ups(core.store) == 1
+
+
+async def test_the_size_of_the_store_is_shown_without_waiting_for_the_retention(
+    core: Core, jobs: dict[str, Callable[[], object]]
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    jobs["store_bytes"]()
+    parts = core.store.read("parts")
+    on_disk = sum(int(row["bytes"]) for row in parts)
+    assert on_disk > 0
+    assert REGISTRY.get_sample_value("ragvigil_store_bytes") == on_disk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from threading import Event
 
 import pytest
@@ -79,6 +80,25 @@ def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> N
     assert enough.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert max(most) == 1
+
+
+def test_a_run_that_is_left_out_is_counted_and_makes_no_line_of_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    goes_on = Event()
+
+    def slow() -> None:
+        goes_on.wait(PATIENCE_SECONDS)
+
+    schedule = started([Job(name="stays", every_seconds=SOON, function=slow)])
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while sample("ragvigil_jobs_skipped_total", "stays") < 3 and time.monotonic() < give_up:
+        time.sleep(SOON)
+    goes_on.set()
+    schedule.stop()
+    assert sample("ragvigil_jobs_skipped_total", "stays") >= 3
+    captured = capsys.readouterr()
+    assert "skipped" not in captured.out + captured.err
 
 
 def test_a_job_that_runs_at_stop_does_its_last_duty_though_another_one_fails() -> None:
