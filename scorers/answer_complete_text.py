@@ -1,4 +1,4 @@
-"""Answer complete: did the text end, or was it cut by a token limit or a broken stream?
+"""Answer complete: is there a text, and did it end, or was it cut by a limit or a broken stream?
 
     >>> from ragvigil import RagRecord
     >>> cut = "Refunds take 5 to 7 days. Store credit is issued imm"
@@ -6,7 +6,7 @@
     >>> score.value, score.label
     (0.0, 'truncated')
 
-1 = complete, 0 = cut. The provider's finish reason decides where it is known. Without one, the
+1 = complete, 0 = cut (`truncated`) or without any text (`empty`). An unknown answer is neither. The provider's finish reason decides where it is known. Without one, the
 text decides: it is cut if a code fence or JSON document stays open, or if the last sentence stops
 in the middle. Source of the method: rules of this project.
 """
@@ -56,13 +56,20 @@ class AnswerCompleteText:
     rubric = "answer_complete_text"
 
     def score(self, record: RagRecord) -> Score:
-        """Scores 1 for a whole answer, 0 with the label `truncated` for a cut one."""
-        if not record.answer:
+        """Scores 1 for a whole answer, 0 with a label for one that is cut or empty."""
+        if record.answer is None:
             return Score.not_applicable(self.rubric, "there is no answer")
+        if not record.answer.strip():
+            reason = _why_empty(record.dimensions.finish_reason)
+            return Score(rubric=self.rubric, value=0.0, label="empty", explanation=reason)
         reason = why_cut(record)
         if reason:
             return Score(rubric=self.rubric, value=0.0, label="truncated", explanation=reason)
         return Score(rubric=self.rubric, value=1.0, explanation="the answer ends as a whole text")
+
+
+def _why_empty(finish_reason: str) -> str:
+    return "the answer has no text" + (finish_reason and f" (finish reason {finish_reason})")
 
 
 def is_cut(record: RagRecord) -> bool:

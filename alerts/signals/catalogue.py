@@ -74,9 +74,16 @@ RATES = (
         causes=(Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS),
     ),
     Rate(
-        signal="answer_complete_text:failed",
+        signal="answer_complete_text:truncated",
         setting="truncation",
         words="answers are cut off",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Rate(
+        signal="answer_complete_text:empty",
+        setting="empty_answers",
+        words="answers have no text",
         layer=Layer.GENERATION,
         causes=(Cause.GENERATION,),
     ),

@@ -19,6 +19,7 @@ class RouteCeilings(BaseModel):
     invalid_citations: Share | None = Field(default=None, description="as in the section")
     refusals: Share | None = Field(default=None, description="as in the section")
     truncation: Share | None = Field(default=None, description="as in the section")
+    empty_answers: Share | None = Field(default=None, description="as in the section")
     injected_context: Share | None = Field(default=None, description="as in the section")
     slow: Share | None = Field(default=None, description="as in the section")
     latency_seconds: float | None = Field(default=None, gt=0, description="as in the section")
@@ -39,6 +40,9 @@ class BrokenSettings(BaseModel):
     )
     refusals: Share = Field(default=0.25, description="highest share of answers that refuse")
     truncation: Share = Field(default=0.2, description="highest share of answers that are cut off")
+    empty_answers: Share = Field(
+        default=0.1, description="highest share of answers that have no text at all"
+    )
     injected_context: Share = Field(
         default=0.2, description="highest share of retrievals that hold instructions to the model"
     )

@@ -23,7 +23,8 @@ USUAL = {
     "error": 0.01,
     "citation_validity:failed": 0.03,
     "refusal:refused": 0.05,
-    "answer_complete_text:failed": 0.01,
+    "answer_complete_text:truncated": 0.01,
+    "answer_complete_text:empty": 0.002,
     "injected_context:failed": 0.002,
     "seconds_total:slow": 0.01,
 }

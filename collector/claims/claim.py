@@ -47,7 +47,7 @@ class Field(StrEnum):
     PROMPT = "prompt"
     """Messages sent to the model, system instructions first [tuple of Message]."""
     REPLY = "reply"
-    """Messages that the model returned [tuple of Message]."""
+    """Messages that the model returned [tuple of Message; NO_TEXT if it said nothing]."""
     RAW_REPLY = "raw_reply"
     """The provider's raw response, which may contain citations [payload]."""
     CITATIONS = "citations"
@@ -103,6 +103,11 @@ class Message(NamedTuple):
     role: str
     text: str
     calls_tool: bool = False
+
+
+NO_TEXT: tuple[Message, ...] = ()
+"""The value of REPLY where the model sent a reply without a text and without a tool call. Unlike
+None it says something: the answer is empty. Any claim with a text is stronger."""
 
 
 class Listing(NamedTuple):

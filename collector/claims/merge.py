@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from collector.claims.claim import Claim, Field, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, SpanRole, Withheld
 from collector.claims.flat import CACHED_NAMES
 from collector.claims.registry import RegisteredConvention
 from ragvigil.model.span import Span
@@ -30,7 +30,7 @@ class SpanReading:
         self.role: SpanRole | None = role if isinstance(role, SpanRole) else None
 
     def raw(self, field: Field) -> Any:
-        """The strongest value, else the reason why it is withheld (`Withheld`), else None."""
+        """The strongest value, else why there is none (`Withheld`, NO_TEXT), else None."""
         if field in self._values:
             return self._values[field]
         value = self._strongest(self._claims[field]) if field in self._claims else None
@@ -38,11 +38,11 @@ class SpanReading:
         return value
 
     def get(self, field: Field) -> Any:
-        """The strongest value; None if there is none or it is withheld."""
+        """The strongest value; None if there is none, or it is withheld or empty."""
         if field not in self._claims:
             return None
         value = self.raw(field)
-        return None if isinstance(value, Withheld) else value
+        return None if isinstance(value, Withheld) or value == NO_TEXT else value
 
     def claims(self, field: Field) -> bool:
         """Whether any convention claims this field, withheld or not."""
@@ -57,14 +57,14 @@ class SpanReading:
     def _strongest(claims: list[Claim]) -> Any:
         if len(claims) > 1:
             claims.sort(key=lambda claim: claim.precedence)  # stable: ties go to the first name
-        withheld = None
+        reason = None
         for claim in claims:
             value = _guarded(claim.value) if callable(claim.value) else claim.value
-            if isinstance(value, Withheld):
-                withheld = withheld or value
+            if isinstance(value, Withheld) or value == NO_TEXT:
+                reason = value if reason is None else reason
             elif value is not None and value != "":
                 return value
-        return withheld
+        return reason
 
 
 def read(span: Span, conventions: Sequence[RegisteredConvention]) -> SpanReading:

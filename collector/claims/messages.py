@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collector.claims.claim import Message, Withheld
+from collector.claims.claim import NO_TEXT, Message, Withheld
 from collector.claims.documents import REDACTED
 from collector.claims.flat import Rows, columns
 from collector.claims.recover import as_container, looks_structured, text
@@ -12,6 +12,16 @@ from collector.claims.recover import as_container, looks_structured, text
 DEPTH = 6
 """Most levels of lists and mappings in which a text is searched."""
 CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
+REASONING = ("reasoning", "thinking")
+TEXT_KEYS = ("parts", "content", "contents", "blocks", "text")
+"""Where a message has its text; the first that is there counts."""
+PART_KEYS = ("content", "text", "response", "result", "output", "parts", "contents", "refusal")
+FINISH_REASONS = ("finish_reason", "finishReason", "stop_reason")
+OTHER_REPLIES = (
+    "tool_calls", "function_call", "toolCalls", "functionCall", "invalid_tool_calls", "refusal",
+    "audio", "images",
+)  # fmt: skip
+"""What a model may return in place of a text."""
 LANGCHAIN_ROLES = {
     "human": "user",
     "ai": "assistant",
@@ -35,9 +45,9 @@ def text_of(content: object, depth: int = DEPTH) -> str:
     if isinstance(content, list):
         return "\n\n".join(part for entry in content if (part := text_of(entry, depth - 1)))
     if isinstance(content, dict):
-        if content.get("type") in ("reasoning", "thinking"):  # no part of what the user reads
+        if content.get("type") in REASONING:  # no part of what the user reads
             return ""
-        for key in ("content", "text", "response", "result", "output", "parts", "contents"):
+        for key in PART_KEYS:
             if content.get(key) is not None:
                 return text_of(content[key], depth - 1)
     return ""
@@ -65,13 +75,13 @@ def message_of(message: object, default_role: str = "") -> Message | None:
 
 
 def _read(message: Mapping[str, object], default_role: str, kind: str) -> Message:
-    keys = ("parts", "content", "contents", "blocks", "text")
+    keys = (*TEXT_KEYS, "refusal")
     parts = next((message[key] for key in keys if message.get(key) is not None), "")
     role = text(message.get("role")) or kind or text(message.get("type")) or default_role
     return Message(LANGCHAIN_ROLES.get(role, role), text_of(parts), _calls_tool(message, parts))
 
 
-def _unwrapped(message: dict[str, object]) -> tuple[str, Mapping[str, object]]:
+def _unwrapped(message: dict[str, object]) -> tuple[str, dict[str, object]]:
     """Unwraps LangChain's serialised forms and choices; returns their kind, and the message."""
     inner = message.get("kwargs")
     if isinstance(inner, dict) and "lc" in message:
@@ -124,6 +134,59 @@ def _inside(container: Mapping[str, object]) -> object:
     return [container]
 
 
+def is_empty_reply(value: object) -> bool:
+    """Whether a model's reply arrived whole, and is neither a text nor a call.
+
+    A part without a member for its text is hidden, and a reply whose finish reason is there but
+    empty was aborted: neither is an empty reply.
+
+    >>> [is_empty_reply(reply) for reply in ("", '{"role": "assistant", "content": ""}')]
+    [True, True]
+    >>> is_empty_reply([{"role": "assistant", "parts": []}])
+    True
+    >>> is_empty_reply([{"role": "assistant", "parts": [{"type": "text"}]}])
+    False
+    >>> is_empty_reply('{"choices": [{"message": {"content": ""}, "finish_reason": null}]}')
+    False
+    """
+    if isinstance(value, str) and not value.strip():
+        return True
+    container, complete = as_container(value)
+    if isinstance(container, dict):
+        container = _inside(container) if not isinstance(container.get("input"), str) else None
+    while isinstance(container, list) and container and isinstance(container[0], list):
+        container = container[0]
+    if not complete or not isinstance(container, list) or not container:
+        return False
+    return all(_is_empty(entry) for entry in container)
+
+
+def _is_empty(message: object) -> bool:
+    if not isinstance(message, dict):
+        return isinstance(message, str) and not message.strip()
+    for _ in range(DEPTH):  # a choice or a generation holds the message
+        if not all(message.get(key, True) for key in FINISH_REASONS):
+            return False
+        _, message = _unwrapped(message)
+    extra = message.get("additional_kwargs")
+    holders = (message, extra) if isinstance(extra, dict) else (message,)
+    if any(holder.get(key) for holder in holders for key in OTHER_REPLIES):
+        return False
+    content = next((message[key] for key in TEXT_KEYS if key in message), message)
+    if isinstance(content, list):
+        return all(_is_empty_part(part) for part in content)
+    return content is None or (isinstance(content, str) and not content.strip())
+
+
+def _is_empty_part(part: object) -> bool:
+    """Whether a part has an empty text. Thoughts are none, but they show that nothing is hidden."""
+    if not isinstance(part, dict):
+        return isinstance(part, str) and not part.strip()
+    if part.get("type") in REASONING:
+        return len(part) > 1
+    return ("text" in part or "content" in part) and not text_of(part).strip()
+
+
 def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
     """Messages from the flattened names `N.message.role`, `N.message.content`, …"""
     messages = []
@@ -142,7 +205,10 @@ def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
         messages.append(Message(role, _unpacked(content), calls and role != "tool"))
     if hidden and not any(message.text.replace(REDACTED, "").strip() for message in messages):
         return Withheld.HIDDEN
-    return tuple(messages) or None
+    if any(message.text or message.calls_tool for message in messages):
+        return tuple(messages)
+    is_empty = any(row.get("message.content", row.get("content")) == "" for row in rows.values())
+    return NO_TEXT if is_empty else None
 
 
 def _parts(row: Mapping[str, object]) -> str:

@@ -23,6 +23,8 @@ ANSWER_KEYS = (
     "outputs", "choices", "generations", "candidates", "llm", "generator", "answer_builder",
     "answers", "data", "kwargs",
 )  # fmt: skip
+NAMED_ANSWERS = ("answer", "final_answer", "response", "final_result", "output_text")
+"""Members that are the answer and nothing else, so that an empty one says something."""
 OBJECT_REPR = re.compile(r"<?[A-Za-z_][\w.]*\(.*\)>?", re.DOTALL)
 DOCUMENT_MARKS = ("page_content", "metadata", "node", "chunk_id", "embedding")
 
@@ -128,6 +130,19 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
             if answer:
                 return answer
     return None
+
+
+def is_empty_answer(value: object) -> bool:
+    """Whether an output has a member for the answer, and that is an empty text.
+
+    >>> is_empty_answer('{"question": "q", "answer": ""}'), is_empty_answer({"messages": []})
+    (True, False)
+    """
+    value = _structure(value)
+    return isinstance(value, dict) and any(
+        isinstance(answer, str) and not answer.strip()
+        for answer in (value.get(key) for key in NAMED_ANSWERS)
+    )
 
 
 def unfenced(text: str) -> str:

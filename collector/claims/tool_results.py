@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collector.claims.claim import Listing, Message, Withheld
+from collector.claims.claim import NO_TEXT, Listing, Message, Withheld
 from collector.claims.documents import draft, find_documents, listing
-from collector.claims.messages import message_of, messages_of
+from collector.claims.messages import is_empty_reply, message_of, messages_of
 from collector.claims.prompt_chunks import as_id, marked_blocks
 from collector.claims.recover import as_container, as_json, parse
 
@@ -27,6 +27,8 @@ DEPTH = 4
 def messages_with_tools(value: object, role: str) -> tuple[Message, ...] | Withheld | None:
     """Messages with a text or a tool call; tool results become messages of their own.
 
+    NO_TEXT if the messages are there, and empty.
+
     >>> result = {"type": "tool_call_response", "response": "[a-1] First."}
     >>> question = {"type": "text", "content": "Why?"}
     >>> messages_with_tools([{"role": "user", "parts": [result, question]}], "user")
@@ -41,7 +43,9 @@ Message(role='user', text='Why?', calls_tool=False))
     entries = as_container(value).value
     if isinstance(entries, list) and any(_result_parts(entry) for entry in entries):
         messages = tuple(message for entry in entries for message in _split(entry, role))
-    return messages if any(m.text or m.calls_tool for m in messages) else None
+    if any(m.text or m.calls_tool for m in messages):
+        return messages
+    return NO_TEXT if is_empty_reply(value) else None
 
 
 def _parts(entry: object) -> tuple[str, list[object]]:

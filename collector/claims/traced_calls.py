@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from collector.claims.claim import Listing, Message, Withheld
+from collector.claims.claim import NO_TEXT, Listing, Message, Withheld
 from collector.claims.documents import LIST_KEYS, Draft, draft, draft_of, find_documents, listing
-from collector.claims.messages import messages_of, text_of
-from collector.claims.payload import answer_of, question_of
+from collector.claims.messages import is_empty_reply, messages_of, text_of
+from collector.claims.payload import answer_of, is_empty_answer, question_of
 from collector.claims.recover import as_container, looks_structured, number, parse, text
 from collector.claims.tool_results import tool_documents
 
@@ -227,6 +227,8 @@ def reply_messages(value: object) -> tuple[Message, ...] | Withheld | None:
     (Message(role='assistant', text='Hi.', calls_tool=False),)
     >>> reply_messages("[a-1] says so.")
     (Message(role='assistant', text='[a-1] says so.', calls_tool=False),)
+    >>> reply_messages('{"role": "assistant", "content": ""}'), reply_messages("{}")
+    ((), None)
     """
     value = decode(value)
     if isinstance(value, Withheld):
@@ -235,7 +237,9 @@ def reply_messages(value: object) -> tuple[Message, ...] | Withheld | None:
     if messages is not None:
         return messages
     answer = answer_of(value)
-    return (Message("assistant", answer),) if answer else None
+    if answer:
+        return (Message("assistant", answer),)
+    return NO_TEXT if is_empty_reply(value) or is_empty_answer(value) else None
 
 
 def _with_content(value: object, role: str) -> tuple[Message, ...] | Withheld | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
@@ -106,6 +106,10 @@ def _reply(value: object) -> tuple[Message, ...] | Withheld | None:
     if not isinstance(body, dict):
         return None if complete else Withheld.TRUNCATED
     messages = messages_with_tools([_typed(body.get("content"))], "assistant")
+    if not messages and not complete:
+        return Withheld.TRUNCATED
+    if messages is None and body.get("finish_reason") and not _part(body, "content").get("parts"):
+        return NO_TEXT  # Gemini leaves out the parts of an empty reply
     if not isinstance(messages, tuple):
         return messages
     return tuple(message._replace(role="assistant") for message in messages)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import find_documents
-from collector.claims.messages import text_of
+from collector.claims.messages import is_empty_reply, text_of
 from collector.claims.payload import question_of
 from collector.claims.recover import as_container, text, whole
 from collector.claims.traced_calls import first_member, plain_text, tool_message_documents
@@ -238,7 +238,11 @@ def _reply(result: object) -> tuple[Message, ...] | Withheld | None:
     if not complete:
         return Withheld.TRUNCATED
     replies = container if isinstance(container, list) else first_member(container, "replies")
-    return _messages(replies, "assistant")
+    messages = _messages(replies, "assistant")
+    if messages is None and isinstance(replies, list):
+        plain = [_plain(reply) if isinstance(reply, dict) else reply for reply in replies]
+        return NO_TEXT if is_empty_reply(plain) else None
+    return messages
 
 
 def _messages(value: object, role: str) -> tuple[Message, ...] | None:
@@ -247,13 +251,18 @@ def _messages(value: object, role: str) -> tuple[Message, ...] | None:
     return tuple(message for entry in entries for message in _messages_of(entry, role)) or None
 
 
+def _plain(message: Mapping[str, object]) -> dict[str, object]:
+    """A chat message under its names since 2.10; up to 2.9 these were `_role` and `_content`."""
+    return {name.removeprefix("_"): value for name, value in message.items()}
+
+
 def _messages_of(entry: object, role: str) -> Iterator[Message]:
-    """A chat message, and each tool result as a message; `_role` and `_content` up to 2.9."""
+    """A chat message, and each tool result as a message."""
     if isinstance(entry, str) and entry:
         yield Message(role, entry)
     if not isinstance(entry, dict):
         return
-    message = {name.removeprefix("_"): value for name, value in entry.items()}
+    message = _plain(entry)
     own = text(message.get("role")) or role
     content = message.get("content")
     parts = content if isinstance(content, list) else []

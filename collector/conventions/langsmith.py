@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED
 from collector.claims.messages import messages_of
 from collector.claims.payload import answer_of
@@ -170,8 +170,11 @@ def _reply(value: object) -> tuple[Message, ...] | Withheld | None:
             message.text or message.calls_tool for message in messages
         ):
             return messages
-    inner = first_member(value, "output") if isinstance(as_container(value).value, dict) else None
-    return reply_messages(inner if isinstance(inner, (str, list, dict)) else decode(value))
+    container, complete = as_container(value)
+    inner = first_member(container, "output") if isinstance(container, dict) else None
+    reply = reply_messages(inner if isinstance(inner, (str, list, dict)) else decode(value))
+    is_cut = container is not None and not complete
+    return Withheld.TRUNCATED if is_cut and reply == NO_TEXT else reply
 
 
 def _finish_reason(value: object) -> str:

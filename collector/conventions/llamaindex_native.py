@@ -13,9 +13,9 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import find_documents
-from collector.claims.messages import messages_of
+from collector.claims.messages import is_empty_reply, messages_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import plain_text
 from ragvigil.model.span import Attributes, Span
@@ -48,6 +48,7 @@ MODEL_CALL = {
     "response.raw.usage.output_tokens": (Field.OUTPUT_TOKENS, whole, 5),
     "response.raw.stop_reason": (Field.FINISH_REASON, text, 5),
 }
+TEXTS = ("response.message.content", "response.text")
 ABSENT = frozenset({"", "null"})
 
 
@@ -155,15 +156,20 @@ def _message(message: Mapping[str, object], role: str) -> Message:
 def _reply(merged: Attributes) -> tuple[Message, ...] | Withheld | None:
     """The last response; while streaming, every event has the whole text up to then."""
     blocks = merged.get("response.message.blocks")
+    ended = text(merged.get("class_name")).endswith("EndEvent")  # a stream that broke has none
     if blocks is not None:
         container, complete = as_container(blocks)
         if container is None and not complete:
             return Withheld.TRUNCATED
         calls = merged.get("response.message.additional_kwargs.tool_calls")
         message = {"blocks": container, "additional_kwargs": {"tool_calls": calls}}
-        return _messages([message], "assistant")
-    text_ = _first(merged, ("response.message.content", "response.text"))
-    return (Message("assistant", text_),) if text_ else None
+        messages = _messages([message], "assistant")
+        is_empty = complete and ended and is_empty_reply([message])
+        return NO_TEXT if messages is None and is_empty else messages
+    text_ = _first(merged, TEXTS)
+    if text_:
+        return (Message("assistant", text_),)
+    return NO_TEXT if ended and any(merged.get(name) == "" for name in TEXTS) else None
 
 
 def _embedding_query(merged: Attributes) -> str | None:

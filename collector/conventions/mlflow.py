@@ -46,6 +46,8 @@ SCALARS = {
     "mlflow.traceTag.locale": (Field.LOCALE, plain_text, 5),
 }
 INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
+NOTHING = "null"
+"""The output of a call that returned none."""
 SPENDING = (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER)
 INVOCATION = ("invocation_params", "params", "model_parameters")
 """Attributes in which integrations put the parameters of a call."""
@@ -91,7 +93,7 @@ def _call(span: Span, role: SpanRole | None) -> Iterator[Claim]:
         yield Claim(claim_field, partial(_question_or_all, inputs), 5)
         if role is SpanRole.RERANKER:
             yield Claim(Field.RERANK_INPUT, partial(documents_in_arguments, inputs), 5)
-    if result is None or role is SpanRole.EMBEDDING:
+    if result in (None, NOTHING) or role is SpanRole.EMBEDDING:
         return
     yield Claim(Field.OUTPUT, partial(decode, result), 5)
     if role is SpanRole.RERANKER:
@@ -112,7 +114,7 @@ def _model_call(attributes: Attributes) -> Iterator[Claim]:
     """A call of a model. `mlflow.chat.messages` (2.20 to 3.1) ends with the reply."""
     if INPUTS in attributes:
         yield Claim(Field.PROMPT, partial(prompt_messages, attributes[INPUTS]), 5)
-    if OUTPUTS in attributes:
+    if attributes.get(OUTPUTS, NOTHING) != NOTHING:
         yield Claim(Field.REPLY, partial(reply_messages, attributes[OUTPUTS]), 5)
         yield Claim(Field.RAW_REPLY, attributes[OUTPUTS], 5)
         yield Claim(Field.FINISH_REASON, partial(_finish_reason, attributes[OUTPUTS]), 5)

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
 from collector.claims.flat import Rows, columns, gather
-from collector.claims.messages import messages_of, messages_of_rows
+from collector.claims.messages import is_empty_reply, messages_of, messages_of_rows
+from collector.claims.program_calls import SCOPE as DSPY
+from collector.claims.program_calls import program_claims
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.tool_results import tool_documents
 from ragvigil.model.span import AttributeValue, Span
@@ -50,6 +52,8 @@ RERANKING = ("rerank", "contextualcompression", "crossencoder")
 HAYSTACK_DOCUMENT = re.compile(r"^Document\(id=([^,)\s]+)")
 NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
 FIRST_TOKEN = "First Token Stream Event"
+EMPTY_MESSAGES = ("assistant:", "assistant: None")
+"""How LlamaIndex writes a message without text."""
 
 
 def claims(span: Span) -> Iterator[Claim]:
@@ -74,6 +78,8 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.QUERY, partial(_embedding_query, attributes), 4)
     if role is not SpanRole.LLM and role is not SpanRole.PROMPT:
         yield from _documents(span, role, families)
+    if span.scope.name == DSPY:
+        yield from program_claims(span, role)
     if "metadata" in attributes:
         yield Claim(Field.TENANT, partial(_tenant, attributes["metadata"]), 6)
 
@@ -108,6 +114,7 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
     yield Claim(Field.PROMPT, partial(_raw_messages, attributes.get("input.value"), "user"), 8)
     if "output.value" in attributes:
         yield Claim(Field.RAW_REPLY, attributes["output.value"], 4)
+        yield Claim(Field.REPLY, partial(_empty_reply, attributes["output.value"]), 8)
     parameters = attributes.get("llm.invocation_parameters")
     if parameters is not None:
         yield Claim(Field.TEMPERATURE, partial(_parameter, parameters, "temperature"), 4)
@@ -254,8 +261,15 @@ def _prompts(attributes: Mapping[str, AttributeValue], rows: Rows | None) -> obj
 
 
 def _choices(rows: Rows) -> object:
-    texts = (rows[index].get("completion.text") for index in sorted(rows))
-    return tuple(Message("assistant", reply) for reply in texts if isinstance(reply, str)) or None
+    texts = [rows[index].get("completion.text") for index in sorted(rows)]
+    replies = tuple(Message("assistant", reply) for reply in texts if isinstance(reply, str))
+    return replies if any(reply.text for reply in replies) else NO_TEXT if replies else None
+
+
+def _empty_reply(output: object) -> object:
+    """NO_TEXT if the raw response is empty: the flattened message leaves out an empty content."""
+    is_empty = text(output).strip() in EMPTY_MESSAGES or is_empty_reply(output)
+    return NO_TEXT if is_empty else None
 
 
 def _raw_messages(value: object, role: str) -> object:

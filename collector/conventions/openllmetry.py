@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
 from collector.claims.messages import text_of
@@ -171,7 +171,7 @@ def _numbered_messages(span: Span) -> Iterator[Claim]:
     if reply_rows and rerank:
         yield Claim(Field.RERANKED, partial(_cohere_output, reply_rows), 5)
     elif reply_rows:
-        yield Claim(Field.REPLY, partial(_messages, reply_rows, "assistant"), 3)
+        yield Claim(Field.REPLY, partial(_reply, reply_rows, prompt_rows or {}), 3)
         reason = text(reply_rows[max(reply_rows)].get("finish_reason"))
         if reason:
             yield Claim(Field.FINISH_REASON, reason, 3)
@@ -192,6 +192,21 @@ def _messages(rows: Rows, default_role: str) -> tuple[Message, ...] | None:
         role = text(row.get("role")) or default_role
         messages.append(Message(role, body or text(content), calls))
     return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
+
+
+def _reply(rows: Rows, prompt_rows: Rows) -> tuple[Message, ...] | None:
+    """The reply; NO_TEXT if its text is empty.
+
+    Empty texts are left out, and so is all content where it is switched off: but then the prompt
+    has none either. Only a reply that ended has a finish reason.
+    """
+    messages = _messages(rows, "assistant")
+    if messages is not None:
+        return messages
+    is_captured = any(text(row.get("content")) for row in prompt_rows.values())
+    is_ended = all(row.get("finish_reason") and "refusal" not in row for row in rows.values())
+    is_sent = all(row.get("content") == "" for row in rows.values())
+    return NO_TEXT if is_sent or (is_captured and is_ended) else None
 
 
 def _cohere_input(rows: Rows) -> Iterator[Claim]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import NamedTuple
 
-from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import find_documents
-from collector.claims.messages import message_of, messages_of, text_of
-from collector.claims.recover import as_container, number, text, whole
+from collector.claims.messages import is_empty_reply, message_of, messages_of, text_of
+from collector.claims.recover import as_container, looks_structured, number, parse, text, whole
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
@@ -70,6 +71,15 @@ ROLE_EVENTS = {
     "gen_ai.system.message": "system", "gen_ai.user.message": "user",
     "gen_ai.assistant.message": "assistant", "gen_ai.tool.message": "tool",
 }  # fmt: skip
+
+
+class Choice(NamedTuple):
+    """The body of a `gen_ai.choice`, and the values that it was read from."""
+
+    body: Mapping[str, object]
+    sources: tuple[AttributeValue, ...]
+
+
 DETAILS = "gen_ai.client.inference.operation.details"
 DATA_SOURCE_ID = "gen_ai.data_source.id"
 
@@ -220,6 +230,7 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
     events.sort(key=lambda event: event[0])
     prompt: list[Message] = []
     reply: list[Message] = []
+    choices: list[Choice] = []
     details: dict[str, AttributeValue] = {}  # merged: Strands writes an event per detail
     for _, name, attributes, body in events:
         if name == DETAILS:
@@ -230,20 +241,40 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
                 role_name = message.role if message.role in ROLE_EVENTS.values() else ""
                 prompt.append(message._replace(role=role_name or ROLE_EVENTS[name]))
         elif name == "gen_ai.choice":
-            yield from _choice(_body(attributes, body), reply)
+            choices.append(Choice(_body(attributes, body), (body, *attributes.values())))
+            yield from _choice(choices[-1].body, reply)
         elif name == "gen_ai.content.prompt":
             yield Claim(
                 Field.PROMPT, partial(messages_of, attributes.get("gen_ai.prompt"), "user"), 7
             )
         elif name == "gen_ai.content.completion":
             completion = attributes.get("gen_ai.completion")
-            yield Claim(Field.REPLY, partial(messages_of, completion, "assistant"), 7)
+            yield Claim(Field.REPLY, partial(messages_with_tools, completion, "assistant"), 7)
     if details:
         yield from _content(details, role)
     if prompt:
         yield Claim(Field.PROMPT, tuple(prompt) if any(m.text for m in prompt) else None, 5)
     if any(message.text or message.calls_tool for message in reply):
         yield Claim(Field.REPLY, tuple(reply), 5)
+    elif choices:
+        is_captured = any(message.text for message in prompt)
+        is_empty = all(_is_empty(choice, is_captured) for choice in choices)
+        yield Claim(Field.REPLY, NO_TEXT if is_empty else None, 5)
+
+
+def _is_empty(choice: Choice, is_captured: bool) -> bool:
+    """Whether a choice arrived whole and has neither a text nor a call.
+
+    Instrumentors leave out an empty content, as they do when content is switched off; but then
+    no text is captured, of the prompt either.
+    """
+    if any(isinstance(v, str) and looks_structured(v) and not parse(v).complete
+           for v in choice.sources):  # fmt: skip
+        return False
+    message = choice.body.get("message")
+    is_bare = isinstance(message, dict) and message.keys() <= {"role"}
+    ended = is_captured and bool(choice.body.get("finish_reason"))
+    return (is_bare and ended) or is_empty_reply([choice.body])
 
 
 def _body(attributes: Attributes, body: AttributeValue) -> Mapping[str, object]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Message, SpanRole, Withheld
-from collector.claims.messages import message_of
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
+from collector.claims.messages import is_empty_reply, message_of
 from collector.claims.recover import as_container, number, text
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from collector.claims.traced_calls import prompt_messages, question_in_arguments, reply_messages
@@ -93,15 +93,17 @@ def _events(
     """Messages in a list of events; `is_choice` selects replies or everything else."""
     container, complete = as_container(value)
     events = container if isinstance(container, list) else []
-    messages = [
-        message
+    selected = [
+        event
         for event in events
         if isinstance(event, Mapping) and text(event.get("event.name")) in ROLES
         if is_choice is None or is_choice == (event.get("event.name") == "gen_ai.choice")
-        if (message := _message(event, role)) is not None
     ]
+    messages = [message for event in selected if (message := _message(event, role)) is not None]
     if any(message.text or message.calls_tool for message in messages):
         return tuple(messages)
+    if is_choice and complete and is_empty_reply(selected):
+        return NO_TEXT
     return None if complete else Withheld.TRUNCATED
 
 
@@ -122,5 +124,9 @@ def _bodies(attributes: Attributes) -> Iterator[Claim]:
         return
     yield Claim(Field.ROLE, SpanRole.LLM, 11)
     yield Claim(Field.PROMPT, partial(prompt_messages, asked_for), 9)
-    message = response.get("message", response.get("combined_chunk_content"))
-    yield Claim(Field.REPLY, partial(reply_messages, message), 9)
+    if "message" in response:
+        yield Claim(Field.REPLY, partial(reply_messages, response["message"]), 9)
+    else:
+        chunks = response["combined_chunk_content"]
+        # Without a finish reason, a stream that brought no text may as well have been aborted.
+        yield Claim(Field.REPLY, reply_messages(chunks) or None, 9)

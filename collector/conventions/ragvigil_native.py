@@ -55,6 +55,8 @@ def claims(span: Span) -> Iterator[Claim]:
     attributes = span.attributes
     for name in attributes.keys() & TEXTS.keys():
         yield Claim(TEXTS[name], text(attributes[name]), 0)
+    if attributes.get("ragvigil.answer") == "":
+        yield Claim(Field.OUTPUT, {"answer": ""}, 0)  # "" alone would count as no output
     for name in attributes.keys() & LISTS.keys():
         yield Claim(LISTS[name], partial(find_documents, attributes[name]), 0)
     if "ragvigil.citations" in attributes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, draft, listing
 from collector.claims.recover import as_container, text, whole
 from collector.claims.tool_results import tool_result_documents
@@ -82,7 +82,8 @@ def _messages(value: object, role: str) -> tuple[Message, ...] | Withheld | None
     texts = _texts(value)
     if texts is None:
         return prompt_messages(value) if role == "user" else reply_messages(value)
-    return tuple(Message(role, body) for body in texts if body.strip()) or None
+    messages = tuple(Message(role, body) for body in texts if body.strip())
+    return messages or (NO_TEXT if role == "assistant" else None)
 
 
 def _documents(value: AttributeValue, top_k: int | None) -> Listing | Withheld | None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Message, SpanRole
-from collector.claims.messages import text_of
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole
+from collector.claims.messages import is_empty_reply, text_of
 from collector.claims.recover import as_container, text
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
 from collector.claims.traced_calls import question_in_arguments
-from ragvigil.model.span import Attributes, Span
+from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai"})
 
@@ -71,10 +71,21 @@ def _prompt(span: Span) -> tuple[Message, ...] | None:
 
 def _reply(span: Span) -> tuple[Message, ...] | None:
     messages: list[Message] = []
+    contents: list[AttributeValue] = []
     for event in span.events:
         if event.name == "gen_ai.choice" and "message" in event.attributes:
             messages += _messages_in(event.attributes, "message", "assistant")
-    return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
+            contents.append(event.attributes["message"])
+    if any(m.text or m.calls_tool for m in messages):
+        return tuple(messages)
+    return NO_TEXT if contents and all(map(_is_empty, contents)) else None
+
+
+def _is_empty(content: object) -> bool:
+    blocks, complete = as_container(content)
+    if blocks is None:
+        return content == ""
+    return complete and is_empty_reply([{"content": blocks}])
 
 
 def _messages_in(attributes: Attributes, name: str, role: str) -> list[Message]:
@@ -117,6 +128,6 @@ def _words(attributes: Attributes, name: str, role: str) -> str | None:
 
 def _answer(messages: object) -> str | None:
     messages_ = messages_with_tools(messages, "assistant")
-    if not isinstance(messages_, tuple) or messages_[-1].calls_tool:
+    if not isinstance(messages_, tuple) or not messages_ or messages_[-1].calls_tool:
         return None
     return messages_[-1].text.removesuffix(ADDED) or None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft, draft_of, listing
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
@@ -221,7 +221,7 @@ def _reply(attributes: Attributes) -> tuple[Message, ...] | None:
     calls = as_container(_result(attributes, "toolCalls")).value
     body = text(_result(attributes, "text")) or text(_result(attributes, "object"))
     if not body and not calls:
-        return None
+        return NO_TEXT if _result(attributes, "text") == "" else None
     return (Message("assistant", body, bool(calls)),)
 
 

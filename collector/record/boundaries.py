@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collector.claims.claim import Field, Listing, Message, SpanRole
-from collector.claims.payload import answer_of
+from collector.claims.claim import NO_TEXT, Field, Listing, Message, SpanRole
+from collector.claims.payload import answer_of, is_empty_answer
+from collector.claims.recover import as_container, text
 from collector.record.tree import STEP_ROLES, Node
 from ragvigil.model.span import StatusCode
 
@@ -19,6 +20,12 @@ AUXILIARY = frozenset(
     {SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING, SpanRole.GUARDRAIL,
      SpanRole.EVALUATOR}
 )  # fmt: skip
+
+UNANSWERED = frozenset(
+    {"tool_calls", "tool_call", "tool_use", "function_call", "error", "abort", "aborted",
+     "cancelled", "canceled", "interrupted", "malformed_function_call"}
+)  # fmt: skip
+"""Finish reasons of replies that are no answer: the model calls a tool, or did not end."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,8 +98,9 @@ def _group(leaves: list[Node], inside: dict[str, int]) -> Groups:
         else:
             groups.setdefault(root.id, (root, []))[1].append(leaf)
     roots = [root for root, _ in groups.values()]
+    batches = _batches(stopped)
     for leaf in stopped:
-        root = _with_free_retrieval(leaf, inside, roots) or _entry(leaf)
+        root = _with_free_retrieval(leaf, inside, roots) or _entry(leaf, batches)
         groups.setdefault(root.id, (root, []))[1].append(leaf)
     return groups
 
@@ -118,9 +126,37 @@ def _with_free_retrieval(leaf: Node, inside: dict[str, int], roots: list[Node]) 
     return None
 
 
-def _entry(leaf: Node) -> Node:
+def _batches(leaves: Sequence[Node]) -> set[str]:
+    """Spans that only hold several calls of the same program together: each call has an answer.
+
+    Such a span says nothing itself. The calls have the same name and the same arguments.
+    """
+    calls: dict[str, dict[str, Node]] = {}
+    for leaf in leaves:
+        for node in (leaf, *leaf.above()):
+            if node.parent is not None:
+                calls.setdefault(node.parent.id, {})[node.id] = node
+    return {above for above, children in calls.items() if _are_repeated([*children.values()])}
+
+
+def _are_repeated(calls: Sequence[Node]) -> bool:
+    above = calls[0].parent
+    if len(calls) < 2 or above is None or above.is_entry or above.reading is None:
+        return False
+    if above.reading.claims(Field.INPUT) or above.reading.claims(Field.OUTPUT):
+        return False
+    inputs = [as_container(call.reading.get(Field.INPUT)).value if call.reading is not None else None
+              for call in calls]  # fmt: skip
+    names = {call.reading.span.name for call in calls if call.reading is not None}
+    keys = {frozenset(arguments) if isinstance(arguments, dict) else None for arguments in inputs}
+    return len(names) == len(keys) == 1 and None not in keys
+
+
+def _entry(leaf: Node, batches: set[str]) -> Node:
     top = leaf
     for ancestor in leaf.above():
+        if ancestor.id in batches:
+            break
         # A lost parent only counts if it holds several spans together.
         if ancestor.reading is not None or len(ancestor.children) > 1:
             top = ancestor
@@ -171,15 +207,15 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
     """The leaf whose reply the root repeats, else the last leaf that replied with text."""
     if len(models) == 1:
         return models[0]
-    with_reply = [leaf for leaf in models if reply_text(leaf)]
+    with_text = [leaf for leaf in models if reply_text(leaf)]
     output = root.reading and answer_of(root.reading.get(Field.OUTPUT))
     if output:
-        same = [leaf for leaf in with_reply if reply_text(leaf).strip() in output]
+        same = [leaf for leaf in with_text if reply_text(leaf).strip() in output]
         if same:
             return same[-1]
-    if has_failed(models[-1]) or not with_reply:
-        return models[-1]  # if the answering call failed, a rewriter's text is no answer
-    return with_reply[-1]
+    if has_failed(models[-1]) or said_nothing(models[-1]) or not with_text:
+        return models[-1]  # if the answering call has no text, a rewriter's text is no answer
+    return with_text[-1]
 
 
 def has_failed(node: Node) -> bool:
@@ -196,6 +232,14 @@ def reply_text(leaf: Node) -> str:
         return ""
     messages = [m for m in reply if isinstance(m, Message) and m.text and not m.calls_tool]
     return messages[0].text if messages else ""
+
+
+def said_nothing(leaf: Node) -> bool:
+    """Whether the model ended its reply without a text: no tool call, failure or abort."""
+    if leaf.reading is None or has_failed(leaf) or leaf.reading.raw(Field.REPLY) != NO_TEXT:
+        return False
+    reason = text(leaf.reading.get(Field.FINISH_REASON)).lower().rpartition(".")[2]
+    return reason.replace("-", "_") not in UNANSWERED
 
 
 def _adopt_strays(extents: list[Extent], nodes: Sequence[Node]) -> None:
@@ -216,7 +260,7 @@ def _is_above(node: Node, other: Node) -> bool:
 
 
 def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Extent]:
-    """Answers without an LLM span: outermost spans that retrieve, and return a text or fail.
+    """Answers without an LLM span: outermost spans that retrieve, and return an answer or fail.
 
     A failed span is an answer that was requested and never came.
     """
@@ -228,7 +272,8 @@ def _silent_answers(nodes: Sequence[Node], inside: dict[str, int]) -> list[Exten
             continue
         below = list(node.below())
         output = answer_of(node.reading.get(Field.OUTPUT))
-        if has_failed(node) or (output and not _is_formatted_context(output, below)):
+        is_empty = not output and is_empty_answer(node.reading.get(Field.OUTPUT))
+        if has_failed(node) or is_empty or (output and not _is_formatted_context(output, below)):
             answers.append(Extent(root=node, nodes=below, models=[], answering=None))
     return sorted(answers, key=lambda extent: (extent.root.start, extent.root.id))
 

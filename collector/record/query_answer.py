@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from collector.claims.claim import Field, SpanRole, Withheld
 from collector.claims.payload import (
     answer_of,
+    is_empty_answer,
     is_json_answer,
     last_user_text,
     question_of,
     unfenced,
 )
-from collector.claims.prompt_chunks import context_blocks, question_in
+from collector.claims.prompt_chunks import context_blocks, question_beside, question_in
+from collector.claims.prompt_fields import answer_in, answer_in_reply
 from collector.claims.recover import as_container, text
-from collector.record.boundaries import Extent, has_failed, reply_text
-from collector.record.context import prompt_texts
+from collector.record.boundaries import Extent, has_failed, reply_text, said_nothing
+from collector.record.context import turn_texts
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
 from ragvigil.model.record import Absent
@@ -29,7 +31,10 @@ CUT_REASONS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`text` is what the user read; `reply` is what the model wrote, if that differs (JSON)."""
+    """`text` is what the user read; `reply` is what the model wrote, if that differs (JSON).
+
+    An empty `text` is an answer without a text; None is an unknown one, `why` gives the reason.
+    """
 
     text: str | None = None
     reply: str = ""
@@ -44,7 +49,7 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     could have rewritten it; the input of the record's root; the question that the prompt labels;
     the first rewritten query; the input of spans between root and model; the last user message.
     """
-    declared = _declared(extent.nodes)
+    declared = _declared(extent.nodes, "ragvigil.query")
     if declared:
         return declared
     queries = {retrieval.query for retrieval in evidence.retrievals if retrieval.query}
@@ -54,7 +59,7 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     at_root = _question_at(extent.root)
     if at_root:
         return at_root
-    prompts = prompt_texts(extent.answering)
+    prompts = turn_texts(extent.answering)
     labelled = next(
         (question_ for prompt in reversed(prompts) if (question_ := question_in(prompt))), None
     )
@@ -74,13 +79,11 @@ def _first_searched(evidence: Evidence, queries: set[str]) -> str:
     return next((query for query in searched if query in queries), min(queries))
 
 
-def _declared(nodes: Iterable[Node]) -> str | None:
-    for node in nodes:
-        if node.reading is not None and "ragvigil.query" in node.reading.span.attributes:
-            query = text(node.reading.span.attributes["ragvigil.query"])
-            if query:
-                return query
-    return None
+def _declared(nodes: Iterable[Node], name: str) -> str | None:
+    """The first text that the user's code declares under a name; an empty one if all are empty."""
+    values = [node.reading.span.attributes.get(name) for node in nodes if node.reading is not None]
+    texts = [text(value) for value in values if value is not None]
+    return next(filter(None, texts), "" if texts else None)
 
 
 def _rerank_queries(nodes: Iterable[Node]) -> set[str]:
@@ -143,16 +146,22 @@ def _without_context(text_: str | None) -> str | None:
     """A question unchanged; of a whole prompt only the question that its template labels."""
     if text_ is None or "\n" not in text_:
         return text_
-    return question_in(text_) or (None if context_blocks([text_]) else text_)
+    return question_beside(text_) if context_blocks([text_]) else question_in(text_) or text_
 
 
 def answer(extent: Extent) -> Answer:
-    """The answer: the root's output, else the answering model's reply, else a wrapper's output."""
+    """The answer: the root's output, else the answering model's reply, else a wrapper's output.
+
+    It is empty if the service's code says so, or the model, and no span has a text.
+    """
     model = extent.answering
     output = _output_at_root(extent)
     reply = reply_text(model) if model is not None else ""
     failed = model is not None and has_failed(model)
     text_ = output or _unwrapped_reply(reply) or _from_wrappers(extent)
+    declared = _declared(extent.nodes, "ragvigil.answer")
+    if (text_ is None or declared == "") and _is_empty(extent, failed, declared):
+        text_ = ""
     if text_ is None:
         return Answer(why=_why(extent, failed))
     return Answer(
@@ -179,9 +188,11 @@ def _unwrapped_reply(reply: str) -> str | None:
         return None
     if is_json_answer(reply):
         container = as_container(unfenced(reply)).value
-        inner = answer_of(container) if isinstance(container, dict) else None
+        inner = (
+            answer_of(container) or answer_in(container) if isinstance(container, dict) else None
+        )
         return inner or reply
-    return reply
+    return answer_in_reply(reply) or reply
 
 
 def _from_wrappers(extent: Extent) -> str | None:
@@ -191,10 +202,21 @@ def _from_wrappers(extent: Extent) -> str | None:
     for node in (*extent.answering.above(), extent.answering):
         output = answer_of(node.reading.get(Field.OUTPUT)) if node.reading is not None else None
         if output and (node.role is SpanRole.LLM or extent.root in (node, *node.above())):
-            return output.removeprefix(
-                "assistant: "
-            )  # LlamaIndex writes a message as text like this
+            # LlamaIndex writes a message as text like this, with None for no text.
+            words = output.removeprefix("assistant: ")
+            return None if words in ("", "None") and words != output else words
     return None
+
+
+def _is_empty(extent: Extent, failed: bool, declared: str | None) -> bool:
+    """Whether a missing text is an empty answer: somebody says so, and nothing failed."""
+    model = extent.answering
+    if failed or has_failed(extent.root):
+        return False
+    if model is not None and said_nothing(model):
+        return True
+    output = extent.root.reading.get(Field.OUTPUT) if extent.root.reading is not None else None
+    return declared == "" or (model is None and is_empty_answer(output))
 
 
 def _finish_reason(model: Node | None) -> str:
