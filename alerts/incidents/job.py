@@ -63,7 +63,9 @@ class IncidentJob:
         self._deploys: tuple[Deploy, ...] = ()
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
-        self._changes = {notice.notice_id: notice for notice in notices.find(store, since=since)}
+        # No page's priority: that does not wait for a server whose tables are still being made.
+        noticed = notices.find(store, since=since, priority=Priority.TICK)
+        self._changes = {notice.notice_id: notice for notice in noticed}
         recent = stored.find(store, IncidentFilter(since=since), priority=Priority.TICK)
         self._incidents = {incident.incident_id: incident for incident in recent}
         expected = stored.find(store, IncidentFilter(expected=True), priority=Priority.TICK)

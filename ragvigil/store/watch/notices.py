@@ -51,11 +51,17 @@ def batch(
 
 
 def find(
-    store: Store, *, service: str = "", route: str = "", since: int = 0, limit: int = 1000
+    store: Store,
+    *,
+    service: str = "",
+    route: str = "",
+    since: int = 0,
+    limit: int = 1000,
+    priority: Priority = Priority.PAGE,
 ) -> list[Notice]:
     """Changes that began since a time (seconds since the epoch), newest first."""
     parameters = {"service": service, "route": route, "since": since, "limit": limit}
-    return NOTICES.read(store, "notices_since", parameters)
+    return NOTICES.read(store, "notices_since", parameters, priority=priority)
 
 
 def newest(store: Store, *, each: int) -> list[Notice]:
