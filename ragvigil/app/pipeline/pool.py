@@ -43,8 +43,9 @@ PATIENCE_SECONDS, IDLE_SECONDS = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Given:
-    """A job in work: its closings, the result to come, and when it was given."""
+    """A job in work: who does it, its closings, the result to come, and when it was given."""
 
+    executor: ProcessPoolExecutor
     unscored: Sequence[Unscored]
     result: Future[JobResult]
     at: float
@@ -103,7 +104,8 @@ class ScoringPool:
     def give(self, job: Job, now: float, *, is_large: bool = False) -> None:
         """Hands a job to a worker; only after `helps` or `takes_large` was true."""
         assert self._executor is not None
-        given = _Given(job.unscored, _submitted(self._executor, job), now)
+        result = _submitted(self._executor, job)
+        given = _Given(self._executor, job.unscored, result, now)
         (self._large if is_large else self._jobs).append(given)
 
     def finished(
@@ -180,7 +182,8 @@ class ScoringPool:
             return given.result.result()
         except (BrokenProcessPool, CancelledError) as error:
             log.error("a scoring process was lost", reason=str(error), traces=len(unscored))
-            self._end()
+            if given.executor is self._executor:  # else others have taken their place by now
+                self._end()
         except Exception:  # a worker's error must not end the core, which rescores the job
             log.exception("a scoring process failed", traces=len(unscored))
         metrics.REDONE.inc(len(unscored))

@@ -166,6 +166,16 @@ async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     assert core.balance.records()["scored"] == TRACES
 
 
+async def test_a_job_lost_with_earlier_workers_does_not_end_those_of_now(core: Core) -> None:
+    await put_in_work(core)
+    core.loop.pool._end()
+    start_workers(core)
+    workers = {child.pid for child in multiprocessing.active_children()}
+    finish(core)
+    assert workers <= {child.pid for child in multiprocessing.active_children()}
+    assert core.balance.records()["scored"] == TRACES
+
+
 async def test_the_checkpoint_does_not_pass_a_job_in_work(core: Core) -> None:
     await put_in_work(core)
     pool = core.loop.pool
