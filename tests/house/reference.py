@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ragvigil.app.cli.help.topics import TOPICS
 from ragvigil.app.cli.main import app
 from ragvigil.app.settings import Settings
 from ragvigil.web.api.application import application
@@ -78,7 +79,23 @@ def commands() -> str:
     )
 
 
-PAGES = {"settings": settings, "metrics": metrics, "api": api, "commands": commands}
+def topics() -> str:
+    """Every topic of `ragvigil help`; those of settings and metrics have pages of their own."""
+    own_pages = [topic for topic in TOPICS if topic.name not in ("settings", "metrics")]
+    return _page(
+        "Topics",
+        "`ragvigil help TOPIC` says the same.",
+        *(f"## {topic.name}\n\n{topic.text()}" for topic in own_pages),
+    )
+
+
+PAGES = {
+    "settings": settings,
+    "metrics": metrics,
+    "api": api,
+    "commands": commands,
+    "topics": topics,
+}
 
 
 def _leaves(group: TyperGroup, prefix: str = "") -> Iterator[tuple[str, TyperCommand]]:

@@ -5,18 +5,12 @@ python -m tests.house.tables --write      writes them into these files
 
 from __future__ import annotations
 
-import importlib
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-from prometheus_client.metrics import MetricWrapperBase
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-
 from collector.doctor.stacks import FIELDS, Stack, stacks
-from ragvigil.app.settings import Settings
+from ragvigil.app.cli.help.tables import METRIC_MODULES, SECTIONS, metrics_of, settings_of
 from scorers.rubric import load_rubrics
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,90 +18,25 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTRUMENTATION = "docs/instrumentation.md"
 # README -> sections of the settings, modules that declare metrics
 READMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "collector/README.md": (("collector",), ("collector.metrics", "collector.record.feedback")),
-    "scorers/README.md": (
-        ("scorers", "judge", "export"),
-        (
-            "scorers.metrics",
-            "scorers.judge.metrics",
-            "scorers.calibration.metrics",
-            "scorers.export.metrics",
-        ),
-    ),
-    "alerts/README.md": (
-        ("alerts", "metrics"),
-        ("alerts.deltas.metrics", "alerts.notices.metrics", "alerts.watch.families"),
-    ),
-    "clustering/README.md": (
-        ("clustering", "golden"),
-        ("clustering.metrics", "clustering.issues.metrics", "clustering.topics.metrics"),
-    ),
-    "ragvigil/README.md": (
-        ("store", "inference", "web", "client"),
-        (
-            "ragvigil.store.metrics",
-            "ragvigil.llm.metrics",
-            "ragvigil.inference.metrics",
-            "scorers.local.job",
-            "scorers.calibration.canary_job",
-            "ragvigil.web.metrics",
-            "ragvigil.app.process.supervise",
-            "ragvigil.app.process.disk_metrics",
-            "ragvigil.app.process.exposition",
-            "ragvigil.app.pipeline.metrics",
-            "ragvigil.app.process.jobs",
-            "ragvigil.app.plugins",
-        ),
-    ),
+    f"{stage}/README.md": (SECTIONS[stage], METRIC_MODULES[stage]) for stage in SECTIONS
 }
 
 
 def settings_table(sections: tuple[str, ...]) -> str:
     """A markdown table of every key of these sections."""
     lines = ["| key | default | what it does |", "|---|---|---|"]
-    for section in sections:
-        model = Settings.model_fields[section].annotation
-        assert isinstance(model, type)
-        assert issubclass(model, BaseModel)
-        lines += [
-            f"| `[{place}] {key}` | `{_default(field)}` | {field.description or ''} |"
-            for place, key, field in _keys(model, section)
-        ]
+    for row in settings_of(sections):
+        default = row.default.replace("|", "\\|")
+        lines.append(f"| `[{row.section}] {row.key}` | `{default}` | {row.text} |")
     return "\n".join(lines)
-
-
-def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str, FieldInfo]]:
-    for key, field in model.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _keys(field.annotation, f"{place}.{key}")
-        else:
-            yield place, key, field
-
-
-def _default(field: FieldInfo) -> str:
-    value = field.get_default(call_default_factory=True)
-    return "" if value is None else str(value).replace("|", "\\|")
 
 
 def metrics_table(modules: tuple[str, ...]) -> str:
     """A markdown table of every metric that these modules declare."""
     lines = ["| metric | type | labels | what it counts |", "|---|---|---|---|"]
-    for name in modules:
-        lines += [
-            f"| `{metric}` | {kind} | {', '.join(labels)} | {text} |"
-            for metric, kind, labels, text in _metrics(name)
-        ]
+    for row in metrics_of(modules):
+        lines.append(f"| `{row.name}` | {row.kind} | {', '.join(row.labels)} | {row.text} |")
     return "\n".join(lines)
-
-
-def _metrics(module: str) -> Iterator[tuple[str, str, tuple[str, ...], str]]:
-    declared = vars(importlib.import_module(module))
-    for value in declared.values():
-        if isinstance(value, MetricWrapperBase):
-            suffix = "_total" if value._type == "counter" else ""
-            yield value._name + suffix, value._type, tuple(value._labelnames), value._documentation
-    for family in declared.get("FAMILIES", ()):
-        yield family.name, family.kind, family.labels, family.help
 
 
 def stacks_table() -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
+from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, words
 from ragvigil.app.cli.triage import Actor, Words
 
 golden = typer.Typer(
@@ -18,7 +18,14 @@ golden = typer.Typer(
 )
 
 Id = Annotated[str, typer.Argument(help="The case's id, as `golden list` shows it.")]
-Type = Annotated[str | None, typer.Option("--type", help="canonical, adversarial or failure.")]
+Type = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        help="canonical, adversarial or failure.",
+        autocompletion=words("canonical", "adversarial", "failure"),
+    ),
+]
 Question = Annotated[str | None, typer.Option(help="What is asked.")]
 GoldAnswer = Annotated[str | None, typer.Option(help="A good answer.")]
 Facts = Annotated[list[str] | None, typer.Option(help="What an answer must state; again for more.")]
@@ -38,7 +45,11 @@ FailureMode = Annotated[
 def list_(
     config: Config = None,
     state: Annotated[
-        str | None, typer.Option(help="proposed, signed, passing or rejected.")
+        str | None,
+        typer.Option(
+            help="proposed, signed, passing or rejected.",
+            autocompletion=words("proposed", "signed", "passing", "rejected"),
+        ),
     ] = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     query_type: Type = None,
@@ -211,7 +222,9 @@ def import_(
 @asks_daemon
 def export(
     config: Config = None,
-    form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl or csv.", autocompletion=words("jsonl", "csv"))
+    ] = "jsonl",
 ) -> None:
     """Prints the signed cases: JSON lines, or CSV in open-rag-eval's layout."""
     from ragvigil.app.cli.golden_file import export_cases

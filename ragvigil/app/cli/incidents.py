@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon
+from ragvigil.app.cli.options import Config, Json, asks_daemon, words
 from ragvigil.app.cli.triage import Actor, Words
 
 incidents = typer.Typer(help="What is wrong, one incident a cause.", no_args_is_help=True)
@@ -22,7 +22,11 @@ Id = Annotated[str, typer.Argument(help="The incident's id, or the beginning of 
 def list_(
     config: Config = None,
     state: Annotated[
-        str | None, typer.Option(help="open, acknowledged, snoozed or resolved.")
+        str | None,
+        typer.Option(
+            help="open, acknowledged, snoozed or resolved.",
+            autocompletion=words("open", "acknowledged", "snoozed", "resolved"),
+        ),
     ] = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     since: Annotated[str, typer.Option(help="ISO 8601, epoch seconds, or like 7d.")] = "7d",

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon
+from ragvigil.app.cli.options import Config, Json, asks_daemon, words
 from ragvigil.app.cli.triage import Actor, Words
+from ragvigil.model.issue import IssueState
+from ragvigil.model.score import Layer
 
 issues = typer.Typer(
     help="Named causes of failing answers, since when, how often.",
@@ -30,13 +32,18 @@ def list_(
     state: Annotated[
         str | None,
         typer.Option(
-            help="new, ongoing, escalating, acknowledged, resolved, regressed, ignored or stale."
+            help="new, ongoing, escalating, acknowledged, resolved, regressed, ignored or stale.",
+            autocompletion=words(*(state.value for state in IssueState)),
         ),
     ] = None,
     service: Annotated[str | None, typer.Option(help="This service only.")] = None,
     route: Annotated[str | None, typer.Option(help="Issues with answers on this route.")] = None,
     family: Annotated[
-        str | None, typer.Option(help="retrieval, generation or cross_cutting.")
+        str | None,
+        typer.Option(
+            help="retrieval, generation or cross_cutting.",
+            autocompletion=words(*(layer.value for layer in Layer)),
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", "-q", help="Issues with this in their name.")

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon
+from ragvigil.app.cli.options import Config, Json, asks_daemon, rubric_names
 
 labels = typer.Typer(
     help="People's labels, and how well the judge agrees.",
     no_args_is_help=True,
 )
 
-Rubric = Annotated[str | None, typer.Option(help="This rubric only.")]
+Rubric = Annotated[str | None, typer.Option(help="This rubric only.", autocompletion=rubric_names)]
 
 
 @labels.command("import")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,15 @@ from ragvigil.app.cli.incidents import incidents
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.labels import labels
 from ragvigil.app.cli.limits import limits
-from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, rubric_names
+from ragvigil.app.cli.options import (
+    Config,
+    Json,
+    asks_daemon,
+    import_formats,
+    reads_settings,
+    rubric_names,
+    topic_names,
+)
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="ragvigil",
     help="Watches RAG quality in production: what moved, where, in which layer, since when.",
+    epilog="`ragvigil help` lists topics: file formats, metrics, settings, exit codes. "
+    "`ragvigil --install-completion` lets your shell complete commands and values.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -65,7 +76,10 @@ app.command()(limits)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")
 
-RubricFile = Annotated[str, typer.Argument(help="A rubric's TOML file, or the name of one.")]
+RubricFile = Annotated[
+    str,
+    typer.Argument(help="A rubric's TOML file, or the name of one.", autocompletion=rubric_names),
+]
 
 
 def main() -> None:
@@ -148,6 +162,34 @@ def demo(
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
+
+
+@app.command("help")
+def help_(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TOPIC]", help="A topic or a command.", autocompletion=topic_names),
+    ] = None,
+) -> None:
+    """What files, metrics, settings and exit codes are. Without a topic, lists the topics."""
+    from ragvigil.app.cli.help.topics import contents, find
+
+    if words and _is_command(words):
+        app([*words, "--help"], prog_name="ragvigil")
+    elif words and (topic := find(words)):
+        print(topic.text())
+    elif words:
+        sentence = "is neither a topic nor a command; `ragvigil help` lists both"
+        raise typer.BadParameter(f"{' '.join(words)} {sentence}")
+    else:
+        print(contents())
+
+
+def _is_command(words: Sequence[str]) -> bool:
+    command: object = typer.main.get_command(app)
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+    return command is not None
 
 
 @app.command()
@@ -336,6 +378,7 @@ def import_(
         str,
         typer.Argument(
             metavar="FORMAT",
+            autocompletion=import_formats,
             help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
         ),
     ],

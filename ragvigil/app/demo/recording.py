@@ -1,9 +1,4 @@
-"""Reads folders of recorded OTLP request bodies.
-
-A recording is `requests/NNNN.pb`, `.json`, or either with `.gz`, and beside it `meta.jsonl` with
-a line for each file: `file`, `received_unix_nano`, `path` (HTTP or gRPC) and `headers`. Without
-`meta.jsonl` the files are traces in the order of their names, all received at once.
-"""
+"""Reads folders of recorded OTLP request bodies, laid out as FOLDER says."""
 
 from __future__ import annotations
 
@@ -16,6 +11,17 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+FOLDER = """\
+A folder holds OTLP request bodies, one a file: `requests/NNNN.pb` or `requests/NNNN.json`, each
+also with `.gz`. Beside `requests` stands `meta.jsonl` with a line for each file, an object:
+
+- `file`: its path in the folder, as in `requests/0001.pb.gz`
+- `received_unix_nano`: when it was received; the differences are the pace
+- `path`: where it was sent, over HTTP `/v1/traces`, `/v1/logs` or `/v1/metrics`, or gRPC's method
+
+Other keys are not read. Without `meta.jsonl` the files are traces, in the order of their names,
+all received at once."""
+"""The layout of a recording, for people."""
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
 

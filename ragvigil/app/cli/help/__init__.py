@@ -1,0 +1,1 @@
+"""What `ragvigil help` says. docs/reference is made from the same, so that they agree."""
