@@ -24,7 +24,8 @@ REJECTED = Counter(
 )
 IGNORED = Counter(
     "ragvigil_items_ignored",
-    "Accepted, not stored: metrics, log records without a trace, unreadable resource attributes.",
+    "Accepted, not stored: metrics, log records without a trace, unreadable resource attributes, "
+    "unknown fields of JSON requests.",
     ["kind"],
 )
 BASE64_IDS = Counter("ragvigil_base64_ids", "Ids in JSON that were base64 instead of hex.")

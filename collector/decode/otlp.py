@@ -42,17 +42,20 @@ class DecodedRequest:
     """A request with `items` valid items, and the number of rejected ones by reason.
 
     `body` is the request in protobuf exactly as it arrived; None if it was changed or was JSON.
+    `hint` says what is wrong with a request in which nothing was read.
     """
 
     request: Any
     items: int
     rejected: Counter[Rejection] = field(default_factory=Counter)
     body: bytes | None = None
+    hint: str = ""
 
     @property
     def message(self) -> str:
-        """The message to the client about rejected items; empty if there are none."""
-        return ", ".join(f"{count} {WORDS[reason]}" for reason, count in self.rejected.items())
+        """The message to the client about rejected items and unknown fields; empty without any."""
+        rejected = [f"{count} {WORDS[reason]}" for reason, count in self.rejected.items()]
+        return ", ".join([*rejected, self.hint] if self.hint else rejected)
 
     def payload(self) -> bytes:
         """The request in protobuf; not serialised again if nothing was changed."""
@@ -84,8 +87,18 @@ def decode(
     kept = items - rejected.total() - unbound
     is_same = read.is_body and not (rejected or unbound)
     return DecodedRequest(
-        request=read.request, items=kept, rejected=rejected, body=body if is_same else None
+        request=read.request,
+        items=kept,
+        rejected=rejected,
+        body=body if is_same else None,
+        hint=_hint(read.unknown, shape) if not items else "",
     )
+
+
+def _hint(unknown: tuple[str, ...], shape: Shape) -> str:
+    """What to tell the sender of a request whose fields are all unknown; empty without fields."""
+    named = ", ".join(unknown)[:100]
+    return f"nothing was read: {named} is no field of a {shape.name} request" if unknown else ""
 
 
 def _read(body: bytes, encoding: Encoding, shape: Shape, limits: LimitSettings) -> SalvagedRequest:

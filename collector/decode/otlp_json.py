@@ -2,7 +2,9 @@
 
 Ids are hex in either case. Base64 ids, from encoders that follow proto3 JSON, are recognised by
 their length, accepted and counted. 64-bit integers come as strings or numbers, NaN and infinities
-as strings. Unknown fields are ignored. A span with a wrong field is rejected alone.
+as strings. Fields have their JSON name (`traceId`) or, as proto3 JSON allows, their original one
+(`trace_id`). Unknown fields are ignored, those of the request are counted. A span with a wrong
+field is rejected alone.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from collector.decode.salvage import SalvagedRequest
-from collector.decode.shape import Shape
+from collector.decode.shape import SHAPES, Shape
 from collector.metrics import BASE64_IDS, IGNORED
+from collector.redaction.expression import compile_bytes
 from collector.refusal import Malformed, Rejection
 
 Json = Mapping[str, Any]
@@ -28,6 +31,28 @@ Json = Mapping[str, Any]
 BROKEN = "\ufdd0"
 SURROGATE_PASS = "surrogatepass"
 INT64 = range(-(1 << 63), 1 << 63)
+
+
+SNAKE_CASE = compile_bytes(rb'"[a-z]+_[a-z_]+"\s*:')
+"""Finds a key in snake case. In a text the quotation marks are escaped, so it finds none there."""
+
+
+def _json_names(message: Any, seen: set[str]) -> dict[str, str]:
+    """The JSON names of the fields of a message and of those inside it, where they differ."""
+    if message is None or message.full_name in seen:
+        return {}
+    seen.add(message.full_name)
+    names = {field.name: field.json_name for field in message.fields}
+    for field in message.fields:
+        names.update(_json_names(field.message_type, seen))
+    return {name: json_name for name, json_name in names.items() if name != json_name}
+
+
+JSON_NAMES = {
+    name: json_name
+    for shape in SHAPES.values()
+    for name, json_name in _json_names(shape.request.DESCRIPTOR, set()).items()
+}
 
 
 class TooDeep(ValueError):
@@ -43,10 +68,14 @@ codecs.register_error("mark-broken", lambda error: (BROKEN, getattr(error, "end"
 
 def read_json(body: bytes, shape: Shape, max_nesting: int) -> SalvagedRequest:
     """Converts a JSON body to a protobuf request; raises Malformed if it is none."""
-    saved = SalvagedRequest(request=shape.request())
     if not body:
-        return saved
+        return SalvagedRequest(request=shape.request())
     document, is_broken = _load(body)
+    if SNAKE_CASE.search(body):
+        _rename(document)
+    unknown = tuple(sorted(document.keys() - {_camel(shape.container_field)}))
+    IGNORED.labels(kind="json_field").inc(len(unknown))
+    saved = SalvagedRequest(request=shape.request(), unknown=unknown)
     reader = ITEMS[shape.item_field]
     for container in _objects(document, _camel(shape.container_field)):
         target = shape.containers(saved.request).add(schema_url=_text(container, "schemaUrl"))
@@ -65,6 +94,21 @@ def read_json(body: bytes, shape: Shape, max_nesting: int) -> SalvagedRequest:
                 except (TypeError, ValueError, OverflowError, AttributeError) as error:
                     saved.rejected[_reason(error)] += 1
     return saved
+
+
+def _rename(document: object) -> None:
+    """Gives every field its JSON name: all keys of OTLP's JSON are names of fields."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            for name in value.keys() & JSON_NAMES.keys():
+                member = value.pop(name)
+                if value.get(JSON_NAMES[name]) is None:
+                    value[JSON_NAMES[name]] = member
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
 
 
 def _reason(error: Exception) -> Rejection:

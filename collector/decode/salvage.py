@@ -29,11 +29,13 @@ class SalvagedRequest:
     """What could be read, and how many items could not, by reason.
 
     `is_body`: the request corresponds to the body byte for byte, so the body can be stored as is.
+    `unknown`: fields of the request, in JSON, that OTLP does not have.
     """
 
     request: Message
     is_body: bool = False
     rejected: Counter[Rejection] = field(default_factory=Counter)
+    unknown: tuple[str, ...] = ()
 
 
 def salvage(body: bytes, shape: Shape) -> SalvagedRequest:

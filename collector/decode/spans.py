@@ -7,6 +7,7 @@ from typing import Any
 
 from collector.decode.shape import SHAPES
 from ragvigil.model.span import (
+    MAX_VALUE_CHARACTERS,
     AttributeValue,
     Event,
     Link,
@@ -19,7 +20,6 @@ from ragvigil.model.span import (
     StatusCode,
 )
 
-MAX_VALUE_CHARACTERS = 1 << 20  # longer values are cut; the spool keeps the whole request
 MAX_NESTING = 20
 TOO_DEEP = "[nested too deep]"
 NO_PARENT = bytes(8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from collector.citing.markers import LONGEST
 from collector.claims.claim import UNNAMED, Field, SpanRole
@@ -28,7 +29,7 @@ from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
 from collector.record.tree import grow, take_apart
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
-from ragvigil.model.span import Span, Trace
+from ragvigil.model.span import MAX_VALUE_CHARACTERS, Span, Trace
 
 NO_RULES = RouteRules()
 
@@ -185,7 +186,9 @@ def _message(reading: SpanReading) -> str:
 def _truncated(
     spans: Sequence[Span], parts: AnswerParts, cited: Sequence[Citation]
 ) -> tuple[str, ...]:
-    """What was cut: `answer` by the model or an abort, `citations` by us, the rest by the SDK."""
+    """What was cut: `answer` by the model or an abort, `citations` and `values` by us, the rest by
+    the SDK.
+    """
     cut = []
     if parts.answer.text is not None and parts.answer.is_cut:
         cut.append("answer")
@@ -197,7 +200,21 @@ def _truncated(
         cut.append("attributes")
     if any(span.dropped_events_count > 0 for span in spans):
         cut.append("events")
+    if _has_cut_value(spans, parts):
+        cut.append("values")
     return tuple(cut)
+
+
+def _has_cut_value(spans: Sequence[Span], parts: AnswerParts) -> bool:
+    """Whether a text was cut when its span was decoded: with its mark, only a cut one is longer."""
+    holders = (holder for span in spans for holder in (span, *span.events, *span.logs))
+    lists = (parts.retrieved or (), parts.evidence.reranked or (), parts.context.documents)
+    texts = chain(
+        (value for holder in holders for value in holder.attributes.values()),
+        (record.body for span in spans for record in span.logs),
+        (document.content for listed in lists for document in listed),
+    )
+    return any(type(text) is str and len(text) > MAX_VALUE_CHARACTERS for text in texts)
 
 
 def _instrumentors(extent: Extent) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ AttributeValue: TypeAlias = (
     "str | bool | int | float | bytes | list[AttributeValue] | dict[str, AttributeValue] | None"
 )
 Attributes: TypeAlias = Mapping[str, AttributeValue]
+MAX_VALUE_CHARACTERS = 1 << 20
+"""Longer texts are cut where spans are decoded, and end with a mark; the spool keeps them whole."""
 
 
 class SpanKind(IntEnum):

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -14,6 +15,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from collector.decode.otlp import DecodedRequest, Encoding, decode
 from collector.decode.spans import decode_spans
+from collector.metrics import IGNORED
 from collector.refusal import Malformed, Rejection, TooLarge
 from collector.settings import LimitSettings
 from ragvigil.model.span import Signal
@@ -326,6 +328,50 @@ def test_json_that_is_no_request_is_malformed(body: bytes) -> None:
         read(body, Encoding.JSON)
 
 
-def test_unknown_json_fields_are_ignored() -> None:
+def test_unknown_json_fields_are_ignored_and_those_of_the_request_counted() -> None:
+    before = ignored("json_field")
     body = b'{"resourceSpans": [{"future": 1, "scopeSpans": [{"spans": [], "x": {}}]}], "more": []}'
     assert read(body, Encoding.JSON).items == 0
+    assert ignored("json_field") == before + 1
+
+
+def test_a_request_of_unknown_fields_alone_is_told_so() -> None:
+    got = read(b'{"resourceLogs": [], "Resource_Spans": []}', Encoding.JSON)
+    told = "nothing was read: Resource_Spans, resourceLogs is no field of a traces request"
+    assert (got.items, got.message) == (0, told)
+    assert read(b"{}", Encoding.JSON).message == ""
+    assert read_json({"more": 1}).message == ""
+
+
+def ignored(kind: str) -> float:
+    return IGNORED.labels(kind=kind)._value.get()
+
+
+@given(requests())
+def test_proto3_json_with_the_original_field_names_is_the_same_request(
+    request: ExportTraceServiceRequest,
+) -> None:
+    """As `json_format` writes it: snake case, names of enums, ids in base64."""
+    plain = MessageToDict(request, preserving_proto_field_name=True)
+    got = read(json.dumps(plain).encode(), Encoding.JSON)
+    assert str(got.request) == str(read(request.SerializeToString()).request)
+
+
+def test_logs_are_read_under_their_original_field_names() -> None:
+    request = log_request(3)
+    record = spans_of(request)[0]
+    record.severity_text, record.event_name = "INFO", "gen_ai.choice"
+    record.observed_time_unix_nano = 7
+    record.body.kvlist_value.values.add(key="a_key").value.int_value = 3
+    body = json.dumps(MessageToDict(request, preserving_proto_field_name=True)).encode()
+    got = decode(body, Encoding.JSON, Signal.LOGS, LIMITS)
+    assert str(got.request) == str(request)
+
+
+def test_names_in_texts_and_keys_of_attributes_are_no_field_names() -> None:
+    said = '{"trace_id": "x", "string_value": 1}'
+    both = {"attributes": [{"key": "trace_id", "value": {"string_value": said}}],
+            "parent_span_id": "0" * 15 + "1", "parentSpanId": "0" * 15 + "2"}  # fmt: skip
+    (span,) = decode_spans(read_json(both).request)
+    assert span.attributes == {"trace_id": said}
+    assert span.parent_span_id == "0" * 15 + "2"

@@ -8,10 +8,23 @@ from dataclasses import replace
 
 import pytest
 
+from collector.decode.spans import decode_spans
 from collector.record.build import records, records_of_each
 from ragvigil.model.record import Absent, ContextSource
-from ragvigil.model.span import Event, Scope, SpanKind, StatusCode
-from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, llm, rag_trace, retriever, span, trace
+from ragvigil.model.span import MAX_VALUE_CHARACTERS, Event, Scope, SpanKind, StatusCode
+from tests.otlp import spans_of, trace_request
+from tests.traces import (
+    ANSWER,
+    DOCUMENTS,
+    PROMPT,
+    QUESTION,
+    TRACE_ID,
+    llm,
+    rag_trace,
+    retriever,
+    span,
+    trace,
+)
 
 CHAIN = {"openinference.span.kind": "CHAIN"}
 RERANKER = {"openinference.span.kind": "RERANKER", "reranker.query": QUESTION}
@@ -553,3 +566,16 @@ def test_a_prompt_too_large_to_be_searched_counts_as_not_visible() -> None:
     spans = (span("root", CHAIN), retriever(documents=documents), llm(prompt="x " * 50_000))
     (record,) = records(trace(*spans))
     assert (record.context_source, len(record.context)) == (ContextSource.RETRIEVED, 3_000)
+
+
+@pytest.mark.parametrize("length", [MAX_VALUE_CHARACTERS, MAX_VALUE_CHARACTERS + 1])
+def test_a_chunk_that_was_cut_because_of_its_length_is_said_to_be(length: int) -> None:
+    request = trace_request()
+    (sent,) = spans_of(request)
+    sent.attributes.add(key="openinference.span.kind").value.string_value = "RETRIEVER"
+    chunk = sent.attributes.add(key="retrieval.documents.0.document.content")
+    chunk.value.string_value = "x" * length
+    (decoded,) = decode_spans(request)
+    found = replace(decoded, trace_id=TRACE_ID, parent_span_id="root")
+    (record,) = records(trace(span("root", CHAIN), found, llm()))
+    assert record.truncated == (() if length == MAX_VALUE_CHARACTERS else ("values",))
