@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from alerts.audits.decide import Plan, allowed_pairs, next_rubrics, overdue, update
 from alerts.audits.pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pairs
 from alerts.audits.words import Pace, conclusion, progress
-from ragvigil.llm.outcome import FailureKind
+from ragvigil.llm.outcome import OUTAGES, FailureKind
 from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair
 from ragvigil.store.watch import audits
 
@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 STEP_PAIRS = 16
 """Pairs of one step: with two rubrics 64 calls, some 20 seconds of a judge."""
 HOUR = 3600.0
-TRANSIENT = frozenset(
-    map(
-        str,
-        (
-            FailureKind.TIMEOUT,
-            FailureKind.RATE_LIMITED,
-            FailureKind.UNAVAILABLE,
-            FailureKind.BREAKER_OPEN,
-        ),
-    )
-)
+TRANSIENT = frozenset(map(str, OUTAGES))
 """Failures that pass: a pair that met one is not stored, and judged again in a later step."""
 BUDGET = str(FailureKind.BUDGET)
 SPENT = "at the budget: today's reserve of the judge is spent"

@@ -169,6 +169,7 @@ def _status(
         space=partial(space_of, settings.data_dir),
         reserve=settings.store.disk_reserve_bytes,
         clock=clock.now,
+        remarks=lambda: parts.jobs.deferred.judging.lines,
     )
 
 
@@ -205,7 +206,9 @@ def _application(
         judging=judge_source(store, sorted(load_rubrics()), failing, clock.now),
         alerting=watch.metrics,
         pointing=Operating(store),
-        watching=Incidents(store, watch.incidents, status, clock.now),
+        watching=Incidents(
+            store, watch.incidents, status, clock.now, lambda: jobs.deferred.judging.lines
+        ),
         issuing=_issues(settings, store, jobs, clock),
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         keeping=Golden(jobs.golden),

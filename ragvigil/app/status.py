@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
 from collector.doctor.diagnose import RecordGroup, diagnose
@@ -28,7 +28,7 @@ class Status:
 
     `sections` returns the sections that the parts write themselves; `needs` are the fields of a
     record that each rubric needs; `space` looks at the disk, of which `reserve` is the setting. For
-    any number of threads.
+    any number of threads. `remarks` returns lines for people that make the daemon no less ready.
     """
 
     def __init__(
@@ -42,16 +42,19 @@ class Status:
         space: Callable[[], Space],
         reserve: int | None = None,
         clock: Clock = time.time,
+        remarks: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._store, self._pipeline, self._balance = store, pipeline, balance
+        self._remarks = remarks
         self._sections, self._needs = sections, needs
         self._space, self._reserve = space, reserve
         self._clock, self._started = clock, time.monotonic()
         self.is_ready = False
 
     def short(self) -> bytes:
-        """JSON for the intake: whether the core is ready, and how far it is behind."""
-        return json.dumps({"ready": self.is_ready, "behind": self.behind()}).encode()
+        """JSON for the intake: whether the core is ready, how far it is behind, and remarks."""
+        behind, remarks = self.behind(), list(self._remarks())
+        return json.dumps({"ready": self.is_ready, "behind": behind, "remarks": remarks}).encode()
 
     def behind(self) -> str:
         """How many spans wait, and how long they take, in a line; empty while few do."""

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from ragvigil.llm import metrics
 from ragvigil.llm.breaker import Breaker, BreakerState
 from ragvigil.llm.budget import Budget, Reservation
+from ragvigil.llm.health import Health
 from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Setback, Usage
 from ragvigil.llm.reply_form import ReplyForm
 
@@ -52,7 +53,8 @@ class Progress:
     """The attempts at one question so far; `ends` is its deadline on the loop's clock.
 
     `problem` is the problem of a reply that is to be repaired. `reply_form` is the form of
-    reply of the next attempt; None leaves the choice to the endpoint.
+    reply of the next attempt; None leaves the choice to the endpoint. `setback` is that of the last
+    attempt.
     """
 
     ends: float
@@ -60,6 +62,7 @@ class Progress:
     retries: int = 0
     problem: str = ""
     reply_form: ReplyForm | None = None
+    setback: Setback | None = None
     usage: Usage = field(default_factory=Usage)
 
     def failure(self, setback: Setback) -> Failure:
@@ -72,9 +75,10 @@ class Progress:
 class Attempts:
     """Makes attempts at an endpoint, within a budget. Belongs to one event loop."""
 
-    def __init__(self, *, budget: Budget, breaker: Breaker) -> None:
+    def __init__(self, *, budget: Budget, breaker: Breaker, health: Health) -> None:
         self._budget = budget
         self._breaker = breaker
+        self._health = health
         self._next_start = 0.0
         self._settled = asyncio.Event()
 
@@ -133,6 +137,7 @@ class Attempts:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
+        self._health.breaker_is(self._breaker.state, self._breaker.pause_seconds)
         metrics.BREAKER_OPEN.set(self._breaker.state is not BreakerState.CLOSED)
 
     async def _reserved(self, attempt: Attempt[Response]) -> Reservation | None:

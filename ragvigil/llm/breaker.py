@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from ragvigil.model.backoff import Backoff
 
+LONGEST_SECONDS = 60.0
+"""Longest pause: an API that answers again is noticed within a minute, and a probe costs a call."""
+
 
 class BreakerState(StrEnum):
     """Closed lets every call through, open none, half open one at a time."""
@@ -45,7 +48,7 @@ class Breaker:
         failures: int,
         pause_seconds: float,
         clock: Callable[[], float],
-        longest_seconds: float = 600.0,
+        longest_seconds: float = LONGEST_SECONDS,
     ) -> None:
         self._most_failures = failures
         longest = max(pause_seconds, longest_seconds)
@@ -64,6 +67,11 @@ class Breaker:
         if self._is_probing or self._clock() < self._open_until:
             return BreakerState.OPEN
         return BreakerState.HALF_OPEN
+
+    @property
+    def pause_seconds(self) -> float:
+        """Seconds until the next probe may be made; 0 while it is closed."""
+        return 0.0 if self._open_until is None else max(0.0, self._open_until - self._clock())
 
     def enter(self) -> bool:
         """Whether a call may be made now; a half-open breaker lets one through as its probe."""

@@ -14,6 +14,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from ragvigil.llm.breaker import Breaker
 from ragvigil.llm.budget import Budget, Limits
 from ragvigil.llm.cache import Cache
 from ragvigil.llm.conversation import AssistantMessage, Conversation, Turn
+from ragvigil.llm.health import Health
 from ragvigil.llm.outcome import Answer, Failure, FailureKind, Purpose, Reply, Setback, Usage
 from ragvigil.llm.provider import Endpoint, Sent
 from ragvigil.llm.reading import read_reply
@@ -47,10 +49,12 @@ REPAIR = (
 BY_ENDING = {
     "content_filter": Setback(kind=FailureKind.REFUSED, detail="the model or its filter declined"),
     "length": Setback(
-        kind=FailureKind.UNPARSEABLE, detail="the reply was cut off at max_output_tokens"
+        kind=FailureKind.CUT_OFF, detail="the reply was cut off at max_output_tokens"
     ),
 }
 """Setbacks by the reason for which the provider ended a reply, whatever its text."""
+REPAIRED = (FailureKind.UNPARSEABLE, FailureKind.OTHER_WORDS)
+"""Problems of a reply that is asked for once more, with the problem named."""
 RUN_SPENT = Setback(kind=FailureKind.BUDGET, detail="the run may cost no further turn")
 TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a further attempt")
 
@@ -58,7 +62,8 @@ TOO_LATE = Setback(kind=FailureKind.TIMEOUT, detail="no time was left for a furt
 class Client:
     """Asks one model; at most `settings.concurrency` questions at a time, the others wait.
 
-    Belongs to one event loop. Callers may pace `budget` by the traffic, and read what is left.
+    Belongs to one event loop. Callers may pace `budget` by the traffic, and read what is left;
+    `health` says whether the model answers.
     """
 
     def __init__(
@@ -68,14 +73,15 @@ class Client:
         endpoint: Endpoint,
         budget: Budget,
         breaker: Breaker,
+        health: Health,
         cache: Cache,
         chance: random.Random,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        self.budget = budget
+        self.budget, self.health = budget, health
         self._settings = settings
         self._endpoint = endpoint
-        self._attempts = Attempts(budget=budget, breaker=breaker)
+        self._attempts = Attempts(budget=budget, breaker=breaker, health=health)
         self._backoff = Backoff(
             first_seconds=FIRST_RETRY_SECONDS, longest_seconds=settings.retry_seconds
         )
@@ -105,9 +111,8 @@ class Client:
         async with self._slots:
             with metrics.SECONDS.time():
                 outcome = await self._answer(prompt, form, purpose)
-        if isinstance(outcome, Failure):
-            metrics.FAILURES.labels(purpose=purpose, kind=outcome.kind).inc()
-        elif key is not None:
+        self._count(outcome, purpose)
+        if isinstance(outcome, Reply) and key is not None:
             self._keep(key, outcome)
         return outcome
 
@@ -130,9 +135,15 @@ class Client:
                 patience = min(self._settings.deadline_seconds, patience_seconds)
                 progress = Progress(ends=_now() + patience)
                 outcome = await self._turn(conversation, purpose, progress, fits)
+        self._count(outcome, purpose)
+        return outcome
+
+    def _count(self, outcome: Reply[Answer] | Turn | Failure, purpose: Purpose) -> None:
         if isinstance(outcome, Failure):
             metrics.FAILURES.labels(purpose=purpose, kind=outcome.kind).inc()
-        return outcome
+            self.health.failed(outcome)
+        else:
+            self.health.answered()
 
     async def close(self) -> None:
         """Closes connections and files."""
@@ -164,7 +175,7 @@ class Client:
         self, prompt: str, form: type[BaseModel], purpose: Purpose, progress: Progress
     ) -> Sent | Setback:
         if _now() >= progress.ends:
-            return TOO_LATE
+            return _too_late(progress)
         reply_form = progress.reply_form or self._endpoint.forms.first
         result = await self._paid(
             partial(self._endpoint.send, prompt, form, reply_form),
@@ -209,7 +220,7 @@ class Client:
             if not fits(progress.usage + most):
                 return progress.failure(RUN_SPENT)
             if _now() >= progress.ends:
-                return progress.failure(TOO_LATE)
+                return progress.failure(_too_late(progress))
             send = partial(self._endpoint.exchange, conversation)
             result = await self._paid(send, most, purpose, progress)
             if isinstance(result, AssistantMessage) and result.ended == "content_filter":
@@ -221,11 +232,13 @@ class Client:
 
     async def _goes_on(self, setback: Setback, progress: Progress) -> bool:
         """Waits for the pause before the next attempt; returns whether there is one."""
-        if setback.refuses_form:
-            return progress.reply_form is not None
+        if setback.refuses_form and progress.reply_form is not None:
+            return True
+        self.health.stumbled(setback, is_first=progress.setback is None)
+        progress.setback = setback
         if not setback.passes:
             return False
-        if setback.kind is FailureKind.UNPARSEABLE:
+        if setback.kind in REPAIRED:
             is_first, progress.problem = not progress.problem, setback.detail
             metrics.REPAIRS.inc(is_first)
             return is_first
@@ -295,6 +308,7 @@ def open_client(
         endpoint=endpoint,
         budget=budget,
         breaker=breaker,
+        health=Health(clock),
         cache=cache,
         chance=chance,
         sleep=sleep,
@@ -303,6 +317,11 @@ def open_client(
 
 def _read(sent: Sent, form: type[Answer]) -> Answer | Setback:
     return BY_ENDING.get(sent.ended) or read_reply(sent.text, form)
+
+
+def _too_late(progress: Progress) -> Setback:
+    """The setback of a question whose time is over: its last one, if it had any."""
+    return TOO_LATE if progress.setback is None else replace(progress.setback, passes=False)
 
 
 def _now() -> float:

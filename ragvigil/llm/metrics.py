@@ -32,6 +32,7 @@ BUDGET_WAITS = Counter(
 BOOK_ERRORS = Counter("ragvigil_llm_book_errors", "Errors while the day's spending was written.")
 IN_FLIGHT = Gauge("ragvigil_llm_in_flight", "Calls under way.")
 BREAKER_OPEN = Gauge("ragvigil_llm_breaker_open", "1 while the API gets no calls.")
+FAILING = Gauge("ragvigil_llm_failing", "1 while most of the newest questions fail.")
 SECONDS = Histogram(
     "ragvigil_llm_seconds",
     "Time of a question from its first attempt to its answer or failure.",

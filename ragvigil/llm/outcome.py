@@ -23,17 +23,44 @@ class Purpose(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why a call gave no answer; none of them is ever a score of 0."""
+    """Why a call gave no answer; none of them is ever a score of 0. See `advice.WAYS_OUT`."""
 
     TIMEOUT = "timeout"
     RATE_LIMITED = "rate_limited"
+    QUOTA = "quota_used_up"
     UNAVAILABLE = "unavailable"
+    NO_ADDRESS = "name_not_found"
+    TLS = "tls_failed"
+    WRONG_KEY = "wrong_key"
+    NO_MODEL = "model_not_found"
+    REJECTED = "rejected"
     UNPARSEABLE = "unparseable"
+    OTHER_WORDS = "other_words"
+    CUT_OFF = "cut_off"
     REFUSED = "refused"
     INVALID = "invalid"
+    CONTEXT = "context_too_long"
     TOO_LARGE = "too_large"
     BUDGET = "budget"
     BREAKER_OPEN = "breaker_open"
+
+
+OUTAGES = frozenset(
+    {
+        FailureKind.TIMEOUT,
+        FailureKind.RATE_LIMITED,
+        FailureKind.QUOTA,
+        FailureKind.UNAVAILABLE,
+        FailureKind.NO_ADDRESS,
+        FailureKind.TLS,
+        FailureKind.WRONG_KEY,
+        FailureKind.NO_MODEL,
+        FailureKind.BREAKER_OPEN,
+    }
+)
+"""Failures of the endpoint, whatever is asked: a question that met one is asked again later."""
+NOT_ASKED = frozenset({FailureKind.BUDGET, FailureKind.BREAKER_OPEN})
+"""Failures of questions that were never sent: they say nothing about the endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ def unfenced(text: str) -> str:
 
 
 def read_reply(text: str, form: type[Answer]) -> Answer | Setback:
-    """The answer in `form`, or a setback: UNPARSEABLE asks for a repair, INVALID does not.
+    """The answer in `form`, or a setback: UNPARSEABLE and OTHER_WORDS ask for a repair.
 
     The reply must be one JSON value with each key once; types are not coerced. A number that is
     out of range or not finite is INVALID. The detail of a setback names places and rules, never
@@ -69,6 +69,8 @@ def _misreading(error: ValidationError) -> Setback:
     )
     if invalid:
         return Setback(kind=FailureKind.INVALID, detail=named)
+    if all(problem["type"] == "literal_error" for problem in problems):
+        return Setback(kind=FailureKind.OTHER_WORDS, detail=named, passes=True)
     return _unparseable(named)
 
 

@@ -6,6 +6,8 @@ Imports pydantic_ai; only what opens a client imports this module.
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 from collections.abc import Iterator
 
 from pydantic_ai import exceptions as errors
@@ -50,14 +52,28 @@ def setback_of(error: Exception, now: float, prompt: str = "") -> Setback:
             is_paid=True,
         )
     if isinstance(error, errors.ModelConnectionError):
-        return Setback(
-            kind=FailureKind.UNAVAILABLE,
-            detail=f"the connection failed while it was to {error.phase or 'work'}",
-            passes=True,
-            is_outage=True,
-            is_paid=error.phase not in ("pool", "connect"),
-        )
+        return _of_connection(error)
     return OUT_OF_ORDER
+
+
+def _of_connection(error: errors.ModelConnectionError) -> Setback:
+    kind, detail = FailureKind.UNAVAILABLE, f"while it was to {error.phase or 'work'}"
+    for cause in _chain(error):
+        if isinstance(cause, socket.gaierror):
+            kind, detail = FailureKind.NO_ADDRESS, "the host's name is not known"
+        elif isinstance(cause, ssl.SSLCertVerificationError):
+            kind, detail = FailureKind.TLS, f"certificate: {cause.verify_message}"
+        elif isinstance(cause, ssl.SSLError):
+            kind, detail = FailureKind.TLS, f"TLS: {cause.reason or 'no handshake'}"
+        elif isinstance(cause, ConnectionRefusedError):
+            detail = "nothing listens there"
+    return Setback(
+        kind=kind,
+        detail=f"the connection failed: {detail}",
+        passes=True,
+        is_outage=True,
+        is_paid=error.phase not in ("pool", "connect"),
+    )
 
 
 def may_be_the_form(error: Exception) -> bool:
@@ -67,7 +83,8 @@ def may_be_the_form(error: Exception) -> bool:
 
 def _of_status(error: errors.ModelHTTPError, now: float, prompt: str) -> Setback:
     kind, passes, is_outage = _class_of(error)
-    is_open = kind is FailureKind.UNAVAILABLE and may_be_the_form(error)
+    may_be_open = kind in (FailureKind.UNAVAILABLE, FailureKind.REJECTED)
+    is_open = may_be_open and may_be_the_form(error)
     if is_open and names_the_form(f"{error.body}", prompt):
         return Setback(kind=kind, detail=f"{_detail(error)}: {REFUSED_FORM}", refuses_form=True)
     return Setback(
@@ -82,17 +99,20 @@ def _of_status(error: errors.ModelHTTPError, now: float, prompt: str) -> Setback
 def _class_of(error: errors.ModelHTTPError) -> tuple[FailureKind, bool, bool]:
     """Kind, whether another attempt may succeed, whether the endpoint is at fault."""
     if isinstance(error, errors.ModelContextWindowExceededError) or error.status_code == 413:
-        return FailureKind.TOO_LARGE, False, False
+        return FailureKind.CONTEXT, False, False
     if {error.provider_error_code, error.provider_error_type} & FLAGGED:
         return FailureKind.REFUSED, False, False
     if isinstance(error, errors.ModelQuotaExceededError):
-        return FailureKind.RATE_LIMITED, False, True
+        return FailureKind.QUOTA, False, True
     if isinstance(error, errors.ModelRateLimitError) or error.status_code == 429:
         return FailureKind.RATE_LIMITED, True, True
     if error.status_code >= 500 or error.status_code == 408:
         return FailureKind.UNAVAILABLE, True, True
-    is_ours = isinstance(error, errors.ModelAuthenticationError | errors.ModelNotFoundError)
-    return FailureKind.UNAVAILABLE, False, is_ours
+    if isinstance(error, errors.ModelAuthenticationError):
+        return FailureKind.WRONG_KEY, False, True
+    if isinstance(error, errors.ModelNotFoundError):
+        return FailureKind.NO_MODEL, False, True
+    return FailureKind.REJECTED, False, False
 
 
 def _detail(error: errors.ModelAPIError) -> str:

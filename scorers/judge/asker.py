@@ -12,7 +12,7 @@ import structlog
 from pydantic import BaseModel
 
 from ragvigil.llm.client import Client
-from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
+from ragvigil.llm.outcome import OUTAGES, Failure, Purpose, Reply
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.judge import metrics
@@ -22,16 +22,6 @@ from scorers.judge.verdicts import JUDGE, Incomplete, read_scores
 from scorers.rubric import Rubric
 
 log = structlog.get_logger()
-
-TRANSIENT = frozenset(
-    {
-        FailureKind.TIMEOUT,
-        FailureKind.RATE_LIMITED,
-        FailureKind.UNAVAILABLE,
-        FailureKind.BREAKER_OPEN,
-    }
-)
-"""Failures that may pass: the worker tries the record again before it counts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +95,7 @@ class Asker:
         failed = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
         if failed is not None:
             result = self._missing(family, failed.kind, failed.detail)
-            return replace(result, is_passing=failed.kind in TRANSIENT)
+            return replace(result, is_passing=failed.kind in OUTAGES)
         return self._read(family, questions, answers)
 
     async def _ask_one(self, question: Question, purpose: Purpose) -> Reply[BaseModel] | Failure:

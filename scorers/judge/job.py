@@ -31,6 +31,7 @@ from scorers.rubric import Rubric, load_rubrics
 if TYPE_CHECKING:
     from ragvigil.llm.client import Client
     from scorers.judge.asker import Family
+    from scorers.judge.report import JudgeReport
     from scorers.judge.worker import Judge
 
 log = structlog.get_logger()
@@ -174,15 +175,32 @@ class JudgeJob:
             self._queue.close()
 
     def status(self) -> dict[str, object]:
-        """Model, sampling rate and queue length, for `status`."""
-        if self._queue is None:
-            return {"on": False, "reason": self.reason}
-        return {
-            "on": self._settings.is_sampling,
-            "model": self._settings.model,
-            "sample_rate": self._settings.sample_rate,
-            "waiting": len(self._queue),
-        }
+        """The section of the status: what is judged, what fails, what it costs."""
+        report = self._report()
+        return report.status() if report else {"on": False, "reason": self.reason}
+
+    @property
+    def lines(self) -> list[str]:
+        """What somebody should know about the judge now, a line each; see `JudgeReport.lines`."""
+        report = self._report()
+        if report:
+            return report.lines()
+        return [f"the judge is off: {self.reason}"] if self._settings.model else []
+
+    def _report(self) -> JudgeReport | None:
+        from scorers.judge.report import JudgeReport
+
+        if self._queue is None or self._client is None:
+            return None
+        judge = self._judge
+        return JudgeReport(
+            settings=self._settings,
+            waiting=len(self._queue),
+            health=self._client.health,
+            budget=self._client.budget,
+            quotes=judge.quotes if judge else None,
+            thinning=judge.thinning if judge else 1.0,
+        )
 
     def _open(self, folder: Path) -> str:
         """Opens queue and client; returns why that failed, or "": the daemon runs all the same."""

@@ -36,9 +36,7 @@ class QuoteTally:
         Scores that are derived from another score's grades hold no counts of their own.
         """
         for score in scores:
-            quotes, missed = (
-                int(str(score.details.get(name, 0))) for name in (QUOTES, DOWNGRADED)
-            )
+            quotes, missed = (int(str(score.details.get(name, 0))) for name in (QUOTES, DOWNGRADED))
             found = quotes - missed
             judge = f"{score.scorer} v{score.version}"
             metrics.QUOTES.labels(score.rubric, judge, "found").inc(found)

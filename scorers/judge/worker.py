@@ -127,6 +127,7 @@ class Judge:
 
     async def step(self) -> bool:
         """Takes due records and writes finished scores; returns whether there were any."""
+        self._tell()
         self._pace()
         wrote = await self._deliver()
         room = self._at_once - len(self._tasks)
@@ -139,6 +140,11 @@ class Judge:
                 self._tasks, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
         return bool(due or wrote)
+
+    def _tell(self) -> None:
+        """Logs what is new about the model: a failure of a new kind, its end, the breaker."""
+        for news in self._asker.client.health.check():
+            (log.warning if news.is_bad else log.info)(news.event, reason=news.reason)
 
     def _pace(self) -> None:
         """Adapts the thinning of the sampling rates to the budget, once a minute."""

@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY, Counter, generate_latest
 from alerts.settings import MetricsSettings
 from collector.receiver.receive import DISK_IS_SHORT
 from ragvigil.app.process.supervise import Core
+from ragvigil.listener.mistakes import Mistake, Mistakes, is_export
 from ragvigil.model.endpoint import answers_to, is_loopback, split_endpoint
 from ragvigil.model.token import bearer, is_same
 
@@ -57,6 +58,7 @@ class Exposition:
         self._token = settings.secret()
         self._is_loopback = is_loopback(split_endpoint(settings.endpoint)[0])
         self._hosts = settings.allowed_hosts
+        self._mistakes = Mistakes("metrics")
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answers GET /metrics, /healthz and /readyz; anything else is 404."""
@@ -84,10 +86,13 @@ class Exposition:
                 return status, sentence + b"\n", b"text/plain"
             core = await self._core.ask("metrics")
             return 200, generate_latest(REGISTRY) + (core or b""), PROMETHEUS_TEXT
+        if is_export(scope["method"], path):
+            peer = (scope.get("client") or ("unknown",))[0]
+            return 404, self._mistakes.note(Mistake.OTLP, peer).encode() + b"\n", b"text/plain"
         return 404, b"here are /metrics, /healthz and /readyz\n", b"text/plain"
 
     async def _readiness(self) -> tuple[bool, str]:
-        """Whether the daemon is ready; a line that says why it is not, or what it is behind by."""
+        """Whether the daemon is ready; why it is not, or what it is behind by, and remarks."""
         if not self._is_accepting():
             return False, "ragvigil is stopping\n"
         if self._is_disk_short():
@@ -99,7 +104,8 @@ class Exposition:
         status = json.loads(answer)
         if not status["ready"]:
             return False, "the core process is starting\n"
-        return True, f"ready, {status['behind']}\n" if status["behind"] else ""
+        lines = [f"ready, {status['behind']}"] if status["behind"] else []
+        return True, "".join(f"{line}\n" for line in (*lines, *status["remarks"]))
 
     def _refusal(self, scope: Scope) -> ScrapeRefusal | None:
         if self._is_loopback and not answers_to(", ".join(_values(scope, b"host")), self._hosts):

@@ -38,9 +38,9 @@ def status(core: Core) -> Status:
 
 
 async def test_it_is_not_ready_until_it_is_told_so(status: Status) -> None:
-    assert json.loads(status.short()) == {"ready": False, "behind": ""}
+    assert json.loads(status.short()) == {"ready": False, "behind": "", "remarks": []}
     status.is_ready = True
-    assert json.loads(status.short()) == {"ready": True, "behind": ""}
+    assert json.loads(status.short()) == {"ready": True, "behind": "", "remarks": []}
 
 
 async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, status: Status) -> None:

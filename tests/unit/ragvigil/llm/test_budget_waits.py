@@ -142,4 +142,4 @@ async def test_a_failure_that_cost_nothing_lets_the_next_one_through(server: Llm
         server, daily_tokens=most, reserved_share=1, max_output_tokens=OUTPUT
     ) as client:
         outcomes = await asyncio.gather(ask(client), ask(client))
-    assert kinds(outcomes) == {"unavailable": 1, "reply": 1}
+    assert kinds(outcomes) == {"wrong_key": 1, "reply": 1}

@@ -117,19 +117,19 @@ async def test_the_form_travels_as_a_strict_schema(server: LlmServer) -> None:
 
 FAULTS: list[tuple[Fault, FailureKind, int]] = [
     (Fault(status=429, code="rate_limit_exceeded"), FailureKind.RATE_LIMITED, 2),
-    (Fault(status=402, code="billing_error"), FailureKind.RATE_LIMITED, 1),
+    (Fault(status=402, code="billing_error"), FailureKind.QUOTA, 1),
     (Fault(status=500), FailureKind.UNAVAILABLE, 2),
     (Fault(status=503), FailureKind.UNAVAILABLE, 2),
     (Fault(status=529, code="overloaded_error"), FailureKind.UNAVAILABLE, 2),
-    (Fault(status=401, code="authentication_error"), FailureKind.UNAVAILABLE, 1),
-    (Fault(status=404, code="model_not_found"), FailureKind.UNAVAILABLE, 1),
-    (Fault(status=400, code="invalid_request_error"), FailureKind.UNAVAILABLE, 1),
-    (Fault(status=413, code="request_too_large"), FailureKind.TOO_LARGE, 1),
+    (Fault(status=401, code="authentication_error"), FailureKind.WRONG_KEY, 1),
+    (Fault(status=404, code="model_not_found"), FailureKind.NO_MODEL, 1),
+    (Fault(status=400, code="invalid_request_error"), FailureKind.REJECTED, 1),
+    (Fault(status=413, code="request_too_large"), FailureKind.CONTEXT, 1),
     (Fault(status=400, code="content_filter"), FailureKind.REFUSED, 1),
     (Fault(is_reset=True), FailureKind.UNAVAILABLE, 2),
     (Fault(is_cut=True), FailureKind.UNAVAILABLE, 2),
     (Fault(is_refusal=True), FailureKind.REFUSED, 1),
-    (Fault(is_truncated=True), FailureKind.UNPARSEABLE, 1),
+    (Fault(is_truncated=True), FailureKind.CUT_OFF, 1),
     (Fault(text="I think that it is so."), FailureKind.UNPARSEABLE, 2),
     (Fault(text=GOOD[:-1]), FailureKind.UNPARSEABLE, 2),
     (Fault(text='{"score": 0.5}'), FailureKind.UNPARSEABLE, 2),
@@ -158,8 +158,8 @@ async def test_every_fault_is_a_named_failure(
 @pytest.mark.parametrize(
     ("model", "fault", "kind"),
     [
-        (MODELS[0], Fault(status=429, code="insufficient_quota"), FailureKind.RATE_LIMITED),
-        (MODELS[0], Fault(status=400, code="context_length_exceeded"), FailureKind.TOO_LARGE),
+        (MODELS[0], Fault(status=429, code="insufficient_quota"), FailureKind.QUOTA),
+        (MODELS[0], Fault(status=400, code="context_length_exceeded"), FailureKind.CONTEXT),
         (
             MODELS[1],
             Fault(
@@ -167,7 +167,7 @@ async def test_every_fault_is_a_named_failure(
                 code="invalid_request_error",
                 message="prompt is too long: 250000 tokens > 200000 maximum",
             ),
-            FailureKind.TOO_LARGE,
+            FailureKind.CONTEXT,
         ),
     ],
     ids=str,

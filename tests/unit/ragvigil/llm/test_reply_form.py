@@ -101,7 +101,7 @@ async def test_a_chosen_form_is_the_only_one(server: LlmServer, form: ReplyForm)
     async with asking(server, reply_form=form.value, retries=3) as client:
         outcome = await failure(client)
     assert forms(server) == [form]
-    assert (outcome.kind, outcome.attempts) == (FailureKind.UNAVAILABLE, 1)
+    assert (outcome.kind, outcome.attempts) == (FailureKind.REJECTED, 1)
     assert outcome.detail.endswith("the server refuses this form of reply (reply_form)")
 
 

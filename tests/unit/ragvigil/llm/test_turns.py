@@ -153,8 +153,8 @@ async def test_what_passes_is_asked_again(server: LlmServer) -> None:
 
 FAULTS = [
     (Fault(status=429), FailureKind.RATE_LIMITED),
-    (Fault(status=401), FailureKind.UNAVAILABLE),
-    (Fault(status=400, message="this model does not support tools"), FailureKind.UNAVAILABLE),
+    (Fault(status=401), FailureKind.WRONG_KEY),
+    (Fault(status=400, message="this model does not support tools"), FailureKind.REJECTED),
     (Fault(body=b"not json"), FailureKind.UNPARSEABLE),
     (Fault(is_reset=True), FailureKind.UNAVAILABLE),
     (Fault(seconds=3), FailureKind.TIMEOUT),

@@ -236,7 +236,7 @@ WHOLE = {"s1": verdict("unsupported"), "s2": verdict("unsupported")}
         (WHOLE | {"s3": WHOLE["s1"]}, FailureKind.UNPARSEABLE),
         ({}, FailureKind.UNPARSEABLE),
         ([WHOLE["s1"]], FailureKind.UNPARSEABLE),
-        (WHOLE | {"s2": verdict("fine")}, FailureKind.UNPARSEABLE),
+        (WHOLE | {"s2": verdict("fine")}, FailureKind.OTHER_WORDS),
         (WHOLE | {"s2": {"grade": "supported"}}, FailureKind.UNPARSEABLE),
         (WHOLE | {"s2": {**WHOLE["s2"], "score": 1}}, FailureKind.UNPARSEABLE),
     ],

@@ -20,10 +20,10 @@ from ragvigil.store.engine.errors import Unavailable
 from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge.asker import Asker
-from scorers.judge.verdicts import JUDGE
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
+from scorers.judge.verdicts import JUDGE
 from scorers.judge.worker import AGAIN_SECONDS, Judge
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge
@@ -175,7 +175,7 @@ async def test_a_field_that_the_spans_lack_is_never_asked_about() -> None:
         (Fault(text="no JSON at all"), "unparseable"),
         (Fault(text='{"verdicts": {}}'), "unparseable"),
         (Fault(is_refusal=True), "refused"),
-        (Fault(is_truncated=True), "unparseable"),
+        (Fault(is_truncated=True), "cut_off"),
     ],
     ids=str,
 )
