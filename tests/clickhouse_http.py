@@ -8,8 +8,8 @@
         server.fault(die_before="spans")    # ends without an answer and stores nothing
         server.fault()                      # healthy again
 
-Understands what clickhouse-connect sends: queries in the body, native inserts (compressed or not),
-settings, parameters and the database in the URL; session ids are ignored.
+Understands what clickhouse-connect sends: queries in the body or in a form, native inserts
+(compressed or not), settings, parameters and the database in the URL; session ids are ignored.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import threading
 import time
 import urllib.request
 import zlib
+from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,15 @@ def _is_setting(name: str) -> bool:
     return name not in NOT_SETTINGS and not name.startswith("param_")
 
 
+def _fields(content_type: str, body: bytes) -> dict[str, str]:
+    """The fields of a form, as the driver sends parameters that are too long for a URL."""
+    message = message_from_bytes(f"Content-Type: {content_type}\r\n\r\n".encode() + body)
+    return {
+        str(part.get_param("name", header="content-disposition")): part.get_payload()
+        for part in message.get_payload()
+    }
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     engine: _Engine
@@ -198,6 +208,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _query(self, body: bytes) -> None:
         parameters = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        if self.headers.get_content_type() == "multipart/form-data":
+            parameters, body = parameters | _fields(self.headers["Content-Type"], body), b""
         try:
             found, form = self.engine.answer(parameters, body)
         except Exception as error:
