@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ragvigil.app.cli.help.topics import TOPICS
+from ragvigil.app.cli.help_topics import TOPICS
 from ragvigil.app.cli.main import app
 from ragvigil.app.settings import Settings
 from ragvigil.web.api.application import application

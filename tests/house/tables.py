@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from collector.doctor.stacks import FIELDS, Stack, stacks
-from ragvigil.app.cli.help.tables import METRIC_MODULES, SECTIONS, metrics_of, settings_of
+from ragvigil.app.cli.help_tables import METRIC_MODULES, SECTIONS, metrics_of, settings_of
 from scorers.rubric import load_rubrics
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from ragvigil.app.cli import triage
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.deploy import deploy
 from ragvigil.app.cli.golden import golden
+from ragvigil.app.cli.help import help_
 from ragvigil.app.cli.incidents import incidents
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.labels import labels
@@ -26,7 +26,6 @@ from ragvigil.app.cli.options import (
     import_formats,
     reads_settings,
     rubric_names,
-    topic_names,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +72,7 @@ app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
 app.command()(limits)
+app.command("help")(help_)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")
 
@@ -162,34 +162,6 @@ def demo(
     from ragvigil.app.demo.run import run_demo
 
     sys.exit(run_demo(data_dir))
-
-
-@app.command("help")
-def help_(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[TOPIC]", help="A topic or a command.", autocompletion=topic_names),
-    ] = None,
-) -> None:
-    """What files, metrics, settings and exit codes are. Without a topic, lists the topics."""
-    from ragvigil.app.cli.help.topics import contents, find
-
-    if words and _is_command(words):
-        app([*words, "--help"], prog_name="ragvigil")
-    elif words and (topic := find(words)):
-        print(topic.text())
-    elif words:
-        sentence = "is neither a topic nor a command; `ragvigil help` lists both"
-        raise typer.BadParameter(f"{' '.join(words)} {sentence}")
-    else:
-        print(contents())
-
-
-def _is_command(words: Sequence[str]) -> bool:
-    command: object = typer.main.get_command(app)
-    for word in words:
-        command = getattr(command, "commands", {}).get(word)
-    return command is not None
 
 
 @app.command()

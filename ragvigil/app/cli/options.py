@@ -81,7 +81,7 @@ def rubric_names(incomplete: str) -> list[str]:
 
 def topic_names(incomplete: str) -> list[str]:
     """What the shell completes for a topic of the help."""
-    from ragvigil.app.cli.help.topics import TOPICS
+    from ragvigil.app.cli.help_topics import TOPICS
 
     return matching([topic.name for topic in TOPICS], incomplete)
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from collector.backfill.sources import FORMATS
-from ragvigil.app.cli.help.topics import TOPICS, find
+from ragvigil.app.cli.help_topics import TOPICS, find
 from ragvigil.app.cli.main import app
 from ragvigil.app.cli.score import OTHER_NAMES, RECORD_KEYS, _record
 from ragvigil.web.views.posts import LabelPost

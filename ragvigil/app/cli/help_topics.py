@@ -96,7 +96,7 @@ def _import_formats() -> str:
 
 
 def _metrics() -> str:
-    from ragvigil.app.cli.help.tables import METRIC_MODULES, metrics_of
+    from ragvigil.app.cli.help_tables import METRIC_MODULES, metrics_of
 
     lines = []
     for stage, modules in METRIC_MODULES.items():
@@ -108,7 +108,7 @@ def _metrics() -> str:
 
 
 def _settings() -> str:
-    from ragvigil.app.cli.help.tables import SECTIONS, settings_of
+    from ragvigil.app.cli.help_tables import SECTIONS, settings_of
 
     lines = []
     for stage, sections in SECTIONS.items():

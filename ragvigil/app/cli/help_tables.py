@@ -96,7 +96,7 @@ def metrics_of(modules: Sequence[str]) -> Iterator[MetricRow]:
                 suffix = "_total" if value._type == "counter" else ""
                 yield MetricRow(
                     name=value._name + suffix,
-                    kind=value._type,
+                    kind=str(value._type),
                     labels=tuple(value._labelnames),
                     text=value._documentation,
                 )

@@ -1,1 +1,0 @@
-"""What `ragvigil help` says. docs/reference is made from the same, so that they agree."""
