@@ -87,10 +87,13 @@ class LlmSettings(BaseModel):
         default=30.0,
         gt=0,
         le=3600,
-        description="first pause of such an API; each failed probe doubles it",
+        description="first pause of such an API; each failed probe doubles it, up to a minute",
     )
     prices: dict[str, PriceSettings] = Field(
-        default={}, description="prices of models that are not in the published list, by name"
+        default={},
+        description="prices of models that are not in the published list, in US dollars a million "
+        'tokens: `[judge.prices."openai:my-model"]` with `input = 0.40` and `output = 1.60`; they '
+        "win over the list, and `judge cost` shows those in use",
     )
     daily_tokens: int | None = Field(
         default=None,

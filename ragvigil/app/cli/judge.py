@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from alerts.audits.settings import AuditSettings
-from ragvigil.app.cli.output.console import JsonObject, open_console
+from ragvigil.app.cli.output.console import JsonObject, open_console, print_text
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Usage
 from ragvigil.llm.prices import Price
 from ragvigil.llm.settings import price_of
+from ragvigil.llm.spending import Pot
 from scorers.judge.cost import Cost, Sizes, estimate
 from scorers.judge.job import families
 from scorers.judge.settings import JudgeSettings
@@ -29,7 +31,10 @@ UNKNOWN_CHUNK = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of the estimate: calls, tokens and US dollars a day; dollars None where unpriced."""
+    """One line of the estimate: calls, tokens and US dollars a day; dollars None where unpriced.
+
+    `pot` is the part of the budget that pays for it.
+    """
 
     name: str
     calls: float
@@ -37,6 +42,12 @@ class Line:
     output_tokens: float
     dollars: float | None
     remark: str = ""
+    pot: Pot = Pot.SAMPLE
+
+    @property
+    def tokens(self) -> float:
+        """Input and output."""
+        return self.input_tokens + self.output_tokens
 
 
 def lines(
@@ -64,12 +75,67 @@ def lines(
     of_audits = {*audit.rubrics, *audit.then}
     audited = [cost for cost in busiest if cost.rubric in of_audits]
     runs = 24 / settings.canary_hours if settings.canary_hours else 0.0
+    suspicious = _together(
+        "suspicious, at most", busiest, records * settings.suspicious_rate, price
+    )
+    audits = _together("audits", audited, audit.per_day * SIDES * audit.records, price)
+    canary = _together("canary", busiest, runs * CANARY_RECORDS, price)
+    of_rubrics = ", ".join(cost.rubric for cost in audited)
     return [
         *sums.values(),
-        _together("suspicious, at most", busiest, records * settings.suspicious_rate, price),
-        _together("audits", audited, audit.per_day * SIDES * audit.records, price),
-        _together("canary", busiest, runs * CANARY_RECORDS, price),
+        replace(suspicious, remark=f"{settings.suspicious_rate:.0%} of all answers, every rubric"),
+        replace(
+            audits,
+            pot=Pot.RESERVED,
+            remark=f"{audit.per_day} a day x {audit.records} answers x {SIDES} sides: {of_rubrics}",
+        ),
+        replace(
+            canary,
+            pot=Pot.RESERVED,
+            remark=f"{runs:g} a day x {CANARY_RECORDS} answers: every rubric",
+        ),
     ]
+
+
+def advice(estimates: Iterable[Line], settings: JudgeSettings) -> list[str]:
+    """What the estimate means for the budget, and what to change; empty where it fits."""
+    listed, advice_lines = list(estimates), []
+    if settings.model and any(line.dollars is None for line in listed):
+        advice_lines.append(
+            f"{settings.model} has no known price. Give one, in US$ a million tokens: "
+            f'[judge.prices."{settings.model}"] input = 0.40, output = 1.60'
+        )
+    shares = {Pot.SAMPLE: 1 - settings.reserved_share, Pot.RESERVED: settings.reserved_share}
+    for pot, share in shares.items():
+        lines = [line for line in listed if line.pot is pot]
+        dollars = sum(line.dollars or 0.0 for line in lines)
+        tokens = sum(line.tokens for line in lines)
+        for key, needed, most, unit in (
+            ("daily_money", dollars, settings.daily_money, " US$"),
+            ("daily_tokens", tokens, settings.daily_tokens, " tokens"),
+        ):
+            if most is not None and needed > most * share:
+                advice_lines.append(_over(pot, key, needed, most, share, unit))
+    return advice_lines
+
+
+def _over(pot: Pot, key: str, needed: float, most: float, share: float, unit: str) -> str:
+    """One line on a pot that is too small, with its arithmetic and the ways out."""
+    digits = ",.2f" if key == "daily_money" else ",.0f"
+    # Rounded up, so that the advice is enough.
+    enough = math.ceil(100 * needed / share) / 100 if share else None
+    raised = f"raise {key} to {enough:{digits}}, or " if enough is not None else ""
+    has = f"{most * share:{digits}}{unit} of [judge] {key} = {most:{digits}}"
+    if pot is Pot.SAMPLE:
+        return (
+            f"over the budget: the sample needs {needed:{digits}}{unit} a day and has {has}, so "
+            f"about {most * share / needed:.0%} of it is judged; {raised}lower sample_rate"
+        )
+    return (
+        f"over the budget: audits and canary need {needed:{digits}}{unit} a day and have {has} "
+        f"(reserved_share = {share:g}), so audits end undecided; {raised}lower [alerts.audit] "
+        "per_day or records, or raise [judge] canary_hours"
+    )
 
 
 def report(settings: Settings, reply: JsonObject, *, as_json: bool) -> int:
@@ -82,9 +148,23 @@ def report(settings: Settings, reply: JsonObject, *, as_json: bool) -> int:
     judged = sum(route["records"] * judge.rate_of(route["route"]) for route in routes)
     if as_json:
         plain = [asdict(line) for line in estimates]
-        print(json.dumps({"records": records, "judged": judged, "lines": plain}))
+        budget = {"daily_money": judge.daily_money, "daily_tokens": judge.daily_tokens}
+        print(
+            json.dumps(
+                {
+                    "records": records,
+                    "judged": judged,
+                    "lines": plain,
+                    "budget": budget,
+                    "advice": advice(estimates, judge),
+                }
+            )
+        )
         return 0
     _show(estimates, records, judged, judge)
+    _show_price(judge, price)
+    for line in advice(estimates, judge):
+        print_text(line)
     return 0
 
 
@@ -115,8 +195,18 @@ def _show(estimates: list[Line], records: int, judged: float, judge: JudgeSettin
         f"{records:,} live answers in the last {HOURS} h, {judged:,.0f} of them in the sample "
         f"({judge.sample_rate:.0%}); tokens are estimated at 4 characters each."
     )
-    if total.dollars is None:
-        console.print("A price is missing: name a known model in [judge] model, or give prices.")
+
+
+def _show_price(judge: JudgeSettings, price: Price | None) -> None:
+    if price is None:
+        if not judge.model:
+            print_text("No price is known without a model: [judge] model.")
+        return
+    source = "[judge.prices]" if judge.model in judge.prices else "ragvigil's list"
+    print_text(
+        f"Prices of {judge.model}, by {source}: {price.input:g} US$ a million input tokens, "
+        f"{price.output:g} output."
+    )
 
 
 def _sizes(route: JsonObject) -> Sizes:
