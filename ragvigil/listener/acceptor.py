@@ -6,21 +6,21 @@ import asyncio
 import socket
 from collections import Counter
 
-import structlog
 import uvicorn
 
 from ragvigil.listener.eviction import first_to_go
 from ragvigil.listener.limits import Closing, ConnectionLimits, peer_of
+from ragvigil.listener.mistakes import PEEKED_BYTES, Mistakes, mistake_of
 from ragvigil.listener.protocol import GuardedProtocol
-
-log = structlog.get_logger()
+from ragvigil.listener.replies import bad_request
+from ragvigil.listener.sparse_log import SparseLog
 
 ACCEPTS_AT_ONCE = 16
 """Between two turns of the loop, so that connections which are open get their turn."""
 SWEEP_SECONDS = 1.0
 FAILED_PAUSE_SECONDS, FULL_PAUSE_SECONDS = 0.5, 0.02
-SECONDS_BETWEEN_LINES = 60.0
 LAST_SECONDS = 1.0
+READ_BYTES = 64 << 10
 
 
 class Acceptor:
@@ -40,8 +40,8 @@ class Acceptor:
         self._open: set[GuardedProtocol] = set()
         self._of_peer: Counter[str] = Counter()
         self._newcomer: tuple[socket.socket, tuple[str, int]] | None = None
-        self._next_line_at = 0.0
-        self._failed_accepts = 0
+        self._log = SparseLog()
+        self._mistakes = Mistakes(limits.name)
         self._sweeping: asyncio.Task[None] | None = None
         self._resuming: asyncio.TimerHandle | None = None
 
@@ -75,7 +75,12 @@ class Acceptor:
                 return
             except OSError as error:
                 self._make_room()  # which gives back a descriptor
-                self._log_failure(error)
+                self._log.warn(
+                    "connections cannot be accepted",
+                    listener=self._limits.name,
+                    error=str(error),
+                    open=len(self._open),
+                )
                 self._pause(FAILED_PAUSE_SECONDS)
                 return
             self._newcomer = None
@@ -96,21 +101,6 @@ class Acceptor:
         self._loop.add_reader(self._listening, self._accept)
         self._accept()
 
-    def _log_failure(self, error: OSError) -> None:
-        self._failed_accepts += 1
-        now = self._loop.time()
-        if now < self._next_line_at:
-            return
-        self._next_line_at = now + SECONDS_BETWEEN_LINES
-        log.warning(
-            "connections cannot be accepted",
-            listener=self._limits.name,
-            error=str(error),
-            times=self._failed_accepts,
-            open=len(self._open),
-        )
-        self._failed_accepts = 0
-
     def _admit(self, connection: socket.socket, peer: str) -> None:
         if self._of_peer[peer] >= self._limits.most_of(peer) and not self._make_room(peer):
             connection.close()
@@ -119,6 +109,7 @@ class Acceptor:
         protocol = GuardedProtocol(
             peer=peer,
             limits=self._limits,
+            mistakes=self._mistakes,
             on_end=self._forget,
             config=self._server.config,
             server_state=self._server.server_state,
@@ -133,6 +124,8 @@ class Acceptor:
     async def _connect(self, connection: socket.socket, protocol: GuardedProtocol) -> None:
         connection.setblocking(False)
         try:
+            if self._server.config.ssl and self._is_plain(connection, protocol.peer):
+                return
             await self._loop.connect_accepted_socket(
                 lambda: protocol, connection, ssl=self._server.config.ssl
             )
@@ -143,6 +136,19 @@ class Acceptor:
             if protocol.transport is None:
                 connection.close()
                 self._forget(protocol)
+
+    def _is_plain(self, connection: socket.socket, peer: str) -> bool:
+        """Whether the first bytes, as far as they are there, are no TLS; then it is answered."""
+        try:
+            mistake = mistake_of(connection.recv(PEEKED_BYTES, socket.MSG_PEEK), has_tls=True)
+        except BlockingIOError:
+            return False
+        if mistake is None:
+            return False
+        self._limits.count(Closing.WRONG_PROTOCOL)
+        connection.recv(READ_BYTES)  # what is left unread would reset the connection
+        connection.send(bad_request(self._mistakes.note(mistake, peer)))
+        return True
 
     def _forget(self, protocol: GuardedProtocol) -> None:
         if protocol not in self._open:

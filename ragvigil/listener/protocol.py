@@ -15,6 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ragvigil.listener.eviction import GRACE_SECONDS, Waiting
 from ragvigil.listener.limits import Closing, ConnectionLimits
+from ragvigil.listener.mistakes import Mistake, Mistakes, mistake_of
+from ragvigil.listener.replies import GrpcRefusal, PlainRefusal
 
 MAX_HEAD_BYTES = 64 << 10
 """Of a request's header; one that arrives in a single piece may be larger."""
@@ -103,12 +105,15 @@ class GuardedProtocol(TrackedProtocol):
         *,
         peer: str,
         limits: ConnectionLimits,
+        mistakes: Mistakes,
         on_end: Callable[[GuardedProtocol], None],
         **uvicorn: Any,
     ) -> None:
         super().__init__(**uvicorn)
         self.peer = peer
         self._limits = limits
+        self._mistakes = mistakes
+        self._refusal: GrpcRefusal | PlainRefusal | None = None
         self._on_end = on_end
 
     def waiting(self) -> Waiting[GuardedProtocol] | None:
@@ -143,7 +148,7 @@ class GuardedProtocol(TrackedProtocol):
             if self.connecting is not None:
                 self.connecting.cancel()
             return
-        is_late = reason in (Closing.SLOW_HEADER, Closing.SLOW_BODY)
+        is_late = reason in (Closing.SLOW_HEADER, Closing.SLOW_BODY) and self._refusal is None
         if is_late and not (self.cycle is not None and self.cycle.response_started):
             self.transport.write(TIMED_OUT)
         # `close` would wait until the client has read what is left to send.
@@ -175,6 +180,29 @@ class GuardedProtocol(TrackedProtocol):
         self._on_end(self)
 
     def data_received(self, data: bytes) -> None:
+        if not self._is_heard and (mistake := mistake_of(data, has_tls=False)):
+            self._limits.count(Closing.WRONG_PROTOCOL)
+            sentence = self._mistakes.note(mistake, self.peer)
+            is_grpc = mistake is Mistake.GRPC
+            self._refusal = GrpcRefusal(sentence) if is_grpc else PlainRefusal(sentence)
+        if self._refusal is not None:
+            self._is_heard = True
+            self._answer(self._refusal, data)
+            return
         super().data_received(data)
         if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.close(Closing.LARGE_HEADER)
+
+    def _answer(self, refusal: GrpcRefusal | PlainRefusal, data: bytes) -> None:
+        """Sends what a refused client is told, and then the end of the stream."""
+        reply = refusal.receive(data)
+        if not reply or self.transport.is_closing():
+            return
+        self.transport.write(reply)
+        if not refusal.is_over:
+            return
+        # Not `close`: it would reset the connection, and the reply with it, if more comes in.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragvigil.listener.mistakes import Mistake, Mistakes, is_export
 from ragvigil.model.endpoint import answers_to
 from ragvigil.web.errors import error_response
 from ragvigil.web.metrics import FOREIGN, Foreign
@@ -45,6 +46,7 @@ class Guard:
         self._access = access
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body_bytes = max_body_bytes
+        self._mistakes = Mistakes("web")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers 4xx, or passes the request on; every reply gets the headers."""
@@ -71,6 +73,9 @@ class Guard:
             )
         if scope["method"] in READING:
             return None
+        if is_export(scope["method"], scope["path"]):
+            peer = (scope.get("client") or ("unknown",))[0]
+            return error_response(404, self._mistakes.note(Mistake.OTLP, peer))
         # The routes check the permission themselves; this comes before any body is read.
         if self._access.role(*headers.getlist("authorization")) is None:
             return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
