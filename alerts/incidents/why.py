@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from alerts.incidents.message import Message, lines
 from ragvigil.model.audit import Audit
-from ragvigil.model.delta import Delta
+from ragvigil.model.delta import Delta, Moved
 from ragvigil.model.incident import Incident
 from ragvigil.model.issue import Issue
 from ragvigil.model.notice import Notice
@@ -16,6 +16,9 @@ from ragvigil.model.notice import Notice
 MOST_LINES = 10
 NAMED = 4
 MOST_ISSUES = 3
+MOST_FALLS = 2
+LEAST_FALL = 0.1
+"""The whole 95 % interval lies beyond: of hundreds of means, one moves by 2 points by chance."""
 QUIET_SECONDS = 3600
 WINDOWS = ("6h", "24h")
 
@@ -58,7 +61,7 @@ def why(situation: Situation) -> tuple[str, ...]:
         found_lines = [
             *_not_watching(situation),
             *situation.judge,
-            *(_issues(situation.issues) or ["nothing is known to be wrong"]),
+            *(_unexplained(situation) or ["nothing is known to be wrong"]),
             *_changed(situation),
             *_audits(situation),
             *_limits(situation.deltas),
@@ -74,23 +77,44 @@ def _others(situation: Situation) -> list[str]:
     ]
 
 
-def _issues(issues: Sequence[Issue]) -> list[str]:
-    """Failing answers of one cause that no incident is about; empty without any."""
-    if not issues:
+def _unexplained(situation: Situation) -> list[str]:
+    """What is worse and has no incident: issues of failing answers, and means that fell."""
+    issues, fallen = situation.issues, _fallen(situation.deltas)
+    if not issues and not fallen:
         return []
     more = len(issues) - MOST_ISSUES
     return [
-        "no incident is open, but answers fail; `ragvigil issues show ID` tells why:",
+        "no incident is open, but not all is well:",
         *(_issue(issue) for issue in issues[:MOST_ISSUES]),
         *([f"and {more} more issues: `ragvigil issues list`"] if more > 0 else []),
+        *(_fall(delta) for delta in fallen[:MOST_FALLS]),
     ]
 
 
 def _issue(issue: Issue) -> str:
     first = datetime.fromtimestamp(issue.first_unix_nano / 1e9, UTC)
     answers = f"{issue.members} failing answer{'' if issue.members == 1 else 's'}"
-    since = f"{first:%a %d %b %H:%M} UTC"
-    return f"{issue.state} issue {issue.issue_id}: {issue.name}, {answers} since {since}"
+    story = f"`ragvigil issues show {issue.issue_id}`"
+    return f"{issue.state} issue: {issue.name}, {answers} since {first:%a %d %b %H:%M} UTC: {story}"
+
+
+def _fallen(deltas: Sequence[Delta]) -> list[Delta]:
+    """Means that fell by LEAST_FALL for sure within six hours, the widest fall first."""
+    fallen = [
+        delta
+        for delta in deltas
+        if delta.window == "6h"
+        and delta.moved is Moved.FELL
+        and (delta.high or 0.0) <= -LEAST_FALL
+        and ":" not in delta.series.rubric
+    ]
+    return sorted(fallen, key=lambda delta: delta.delta or 0.0)
+
+
+def _fall(delta: Delta) -> str:
+    where = f" on {delta.series.route}" if delta.series.route else ""
+    points = f"{-100 * (delta.delta or 0.0):.0f} points"
+    return f"{delta.series.rubric}{where} is worse by {points}: `ragvigil deltas`"
 
 
 def _not_watching(situation: Situation) -> list[str]:

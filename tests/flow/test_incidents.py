@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx2
@@ -11,7 +12,7 @@ import pytest
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.incidents import Incidents
-from ragvigil.model.delta import Delta, Series
+from ragvigil.model.delta import Delta, Moved, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.issue import IssueState
 from ragvigil.model.notice import ChangeKind, Notice
@@ -212,12 +213,36 @@ async def test_why_names_issues_whose_answers_fail(store: Store) -> None:
     old = issue("old", state=IssueState.NEW, last_unix_nano=(NOW - 90_000) * NANOS)
     keep_issue(store, [], old)
     told = await Watched(store).why(route="/refunds")
-    assert told[0] == "no incident is open, but answers fail; `ragvigil issues show ID` tells why:"
-    assert told[1].startswith("regressed issue i1: ")
-    assert told[2].startswith("new issue i0: ")
+    assert told[0] == "no incident is open, but not all is well:"
+    assert told[1].startswith("regressed issue: ")
+    assert told[1].endswith("`ragvigil issues show i1`")
+    assert told[2].startswith("new issue: ")
+    assert told[2].endswith("`ragvigil issues show i0`")
     assert ", 22 failing answers since " in told[2]
     assert not any(" i2" in line or " old" in line or "nothing is known" in line for line in told)
     assert "nothing is known to be wrong" in await Watched(store).why(route="/other")
+
+
+async def test_why_names_means_that_fell(store: Store) -> None:
+    keep(store, [outcome(1, NOW - 600)])
+    series = Series(service="desk", environment="prod", route="/refunds", rubric="groundedness")
+    fell = Delta(
+        series=series,
+        tick=NOW - 300,
+        window="6h",
+        n=80,
+        delta=-0.565,
+        high=-0.5,
+        moved=Moved.FELL,
+    )
+    little = replace(fell, series=replace(series, rubric="refusal"), delta=-0.1, high=-0.03)
+    store.write(rubric_deltas.batch([fell, little], NOW * NANOS))
+    told = await Watched(store).why(route="/refunds")
+    assert told[:2] == [
+        "no incident is open, but not all is well:",
+        "groundedness on /refunds is worse by 56 points: `ragvigil deltas`",
+    ]
+    assert not any("refusal" in line for line in told)
 
 
 async def test_why_says_that_nothing_is_watched(store: Store) -> None:
