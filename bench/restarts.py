@@ -41,13 +41,15 @@ class Restart:
     """A kill and the start after it, in seconds.
 
     `ending_seconds` passed from the kill until the killed processes had let go of everything,
-    `ready_seconds` from then on.
+    `ready_seconds` from then on. `cpu_seconds` is what the start took of the CPU: on a machine that
+    others use too, it tells more.
     """
 
     victim: str
     is_refused: bool
     ending_seconds: float
     ready_seconds: float
+    cpu_seconds: float
 
 
 def restart(daemon: ChildDaemon, victim: str) -> tuple[ChildDaemon, Restart]:
@@ -70,12 +72,14 @@ def restart(daemon: ChildDaemon, victim: str) -> tuple[ChildDaemon, Restart]:
         is_refused = True
         successor = start(daemon.data_dir, settings=settings)
         successor.wait_ready()
+    ready = time.monotonic()
     daemon.process.wait()
     done = Restart(
         victim=victim,
         is_refused=is_refused,
         ending_seconds=free - killed,
-        ready_seconds=time.monotonic() - free,
+        ready_seconds=ready - free,
+        cpu_seconds=_cpu_seconds(successor.process.pid) + _cpu_seconds(core_pid(successor)),
     )
     return successor, done
 
@@ -87,6 +91,12 @@ def _has_let_go(pid: int) -> bool:
     except OSError:
         return True
     return stat.rpartition(")")[2].split()[0] in "ZX"
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process and its threads have taken of the CPU."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def restarts(
@@ -103,7 +113,7 @@ def restarts(
         done.append(last)
         progress(
             f"{len(done)}/{len(victims)} killed the {victim}: gone after {last.ending_seconds:.2f} "
-            f"s, ready {last.ready_seconds:.1f} s later"
+            f"s, ready {last.ready_seconds:.1f} s later with {last.cpu_seconds:.1f} s of CPU"
         )
     return daemon, done
 
@@ -157,6 +167,7 @@ def main() -> None:
         "ending_seconds_max": round(max(each.ending_seconds for each in done), 2),
         "ready_seconds_median": round(ready[len(ready) // 2], 1),
         "ready_seconds_max": round(ready[-1], 1),
+        "cpu_seconds_max": round(max(each.cpu_seconds for each in done), 1),
     }
     bars = {
         "no start is refused": not any(each.is_refused for each in done),

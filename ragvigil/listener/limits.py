@@ -15,6 +15,7 @@ class Closing(StrEnum):
     SLOW_HANDSHAKE = "slow_handshake"
     BAD_HANDSHAKE = "bad_handshake"
     WRONG_PROTOCOL = "wrong_protocol"
+    BAD_REQUEST = "bad_request"
     SLOW_HEADER = "slow_header"
     LARGE_HEADER = "large_header"
     SLOW_BODY = "slow_body"

@@ -31,6 +31,7 @@ class Mistake(StrEnum):
     NO_GRPC = "no gRPC"
     TLS = "TLS"
     NO_TLS = "no TLS"
+    NO_HTTP = "no HTTP"
     OTLP = "OTLP"
 
 
@@ -63,6 +64,7 @@ def hint(mistake: Mistake, listener: str) -> str:
         Mistake.TLS: f"TLS came to {setting}, which has none: use http://, or set tls_certificate "
         f"and tls_key",
         Mistake.NO_TLS: f"plain text came to {setting}, which has TLS: use https://",
+        Mistake.NO_HTTP: f"what came to {setting} cannot be read as HTTP/1.1",
         Mistake.OTLP: f"OTLP came to {setting}: OTLP/HTTP goes to {http} (usually port 4318)",
     }[mistake]
 

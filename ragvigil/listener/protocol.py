@@ -173,6 +173,12 @@ class GuardedProtocol(TrackedProtocol):
         self._checked_at, self._body_bytes = now, 0
         return is_stalled
 
+    # What uvicorn calls for bytes that are no HTTP/1.1.
+
+    def send_400_response(self, _msg: str) -> None:
+        self._limits.count(Closing.BAD_REQUEST)
+        super().send_400_response(self._mistakes.note(Mistake.NO_HTTP, self.peer))
+
     # What asyncio calls.
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -310,3 +310,16 @@ def test_a_thread_serves_and_ends() -> None:
             pass
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address)
+
+
+async def test_what_is_no_http_is_counted_and_logged_once() -> None:
+    with structlog.testing.capture_logs() as lines:
+        async with served() as listener:
+            for _ in range(3):
+                reader, writer = await listener.connect(b"\x00\x01 neither TLS nor HTTP\r\n\r\n")
+                reply = await rest(reader)
+                writer.close()
+                assert reply.startswith(b"HTTP/1.1 400")
+                assert reply.endswith(b"what came to test cannot be read as HTTP/1.1")
+            assert listener.closed(Closing.BAD_REQUEST) == 3
+    assert [line["event"] for line in lines] == ["clients speak the wrong protocol"]

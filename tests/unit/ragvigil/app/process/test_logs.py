@@ -9,6 +9,8 @@ import pytest
 import structlog
 
 from ragvigil.app.process.logs import Forward, configure_logs
+from ragvigil.app.process.tied import run_tied
+from tests.patience import PATIENCE_SECONDS
 
 
 def test_a_value_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,3 +45,26 @@ def test_a_library_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.isprintable()
     assert "logger=acme" in line
     assert "ValueError" in line
+
+
+FROM_LIBRARIES = """
+import logging
+import uvicorn
+from ragvigil.app.process.jobs import Schedule
+from ragvigil.app.process.logs import configure_logs
+configure_logs()
+Schedule([])
+uvicorn.Config(None, log_config=None, log_level="error")
+for name in ("uvicorn.error", "apscheduler.scheduler"):
+    logging.getLogger(name).error("a library speaks")
+"""
+
+
+def test_the_lines_of_uvicorn_and_apscheduler_have_our_form_and_their_name() -> None:
+    done = run_tied([sys.executable, "-c", FROM_LIBRARIES], seconds=PATIENCE_SECONDS)
+    lines = done.stderr.splitlines()
+    assert all(line.startswith("timestamp=") for line in lines)
+    assert [line.partition("logger=")[2] for line in lines] == [
+        "uvicorn.error",
+        "apscheduler.scheduler",
+    ]
