@@ -23,12 +23,11 @@ EMPTY_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`documents` in the order of the prompt; `starts` are their offsets in `prompt`."""
+    """`documents` in the order of the `prompt`."""
 
     documents: tuple[Document, ...] = ()
     source: ContextSource = ContextSource.NONE
     prompt: str = ""
-    starts: tuple[int | None, ...] = ()
 
 
 def prompt_texts(model: Node | None) -> tuple[str, ...]:
@@ -73,8 +72,9 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
     if ranked is None:
         return _from_tools(answering, prompt) or _from_prompts(answering, others, evidence.partial)
     if not ranked or not is_comparable(len(ranked), len(prompt)):
-        return Context(documents=ranked, source=source if ranked else ContextSource.NONE,
-                       prompt=prompt, starts=(None,) * len(ranked))  # fmt: skip
+        return Context(
+            documents=ranked, source=source if ranked else ContextSource.NONE, prompt=prompt
+        )
     if any(document.content is None for document in ranked):
         ranked = with_texts(ranked, context_blocks(texts))
     shown = _context_shown(ranked, source, prompt)
@@ -103,8 +103,7 @@ def _context_shown(
         ranked[index] if ranked[index].rank == rank else replace(ranked[index], rank=rank)
         for rank, (_, index) in enumerate(matches)
     ]
-    return Context(documents=tuple(documents), source=source, prompt=prompt,
-                   starts=tuple(place for place, _ in matches))  # fmt: skip
+    return Context(documents=tuple(documents), source=source, prompt=prompt)
 
 
 def _context_not_shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context:
@@ -115,7 +114,7 @@ def _context_not_shown(ranked: tuple[Document, ...], source: ContextSource, prom
     size = sum(len(document.content or "") for document in ranked)
     if size and len(prompt) < EMPTY_SHARE * size:
         return Context(prompt=prompt)
-    return Context(documents=ranked, source=source, prompt=prompt, starts=(None,) * len(ranked))
+    return Context(documents=ranked, source=source, prompt=prompt)
 
 
 def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tuple[Document, ...]:
@@ -160,8 +159,7 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     distinct = {document.chunk_id: document for document in reversed(documents)}
     unique = [document for document in documents if distinct[document.chunk_id] is document]
     ranked = tuple(replace(document, rank=rank) for rank, document in enumerate(unique))
-    return Context(documents=ranked, source=ContextSource.PROMPT, prompt=prompt,
-                   starts=(None,) * len(ranked))  # fmt: skip
+    return Context(documents=ranked, source=ContextSource.PROMPT, prompt=prompt)
 
 
 def _from_prompts(
@@ -192,9 +190,7 @@ def _from_prompt(model: Node | None, partial: Listing | None) -> Context:
         if agreed is None:
             return Context(prompt=prompt)
         documents = agreed
-    is_read = is_comparable(len(documents), len(prompt))
-    starts = tuple(positions(documents, prompt)) if is_read else (None,) * len(documents)
-    return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt, starts=starts)
+    return Context(documents=documents, source=ContextSource.PROMPT, prompt=prompt)
 
 
 def _drafts(blocks: Sequence[Block]) -> list[Draft]:
