@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from collector.claims.alignment import Alignment, alignments, shared_ends
 from collector.claims.reduced_text import ReducedText, with_offsets
@@ -166,10 +167,16 @@ def _breaks_off(content: str, place: int, size: int, shown: ReducedText) -> bool
         return True
     if shown.text[place + size - 1] in SENTENCE_ENDS:
         return False
-    after = with_offsets(content).behind(size)
+    after = _offsets(content).behind(size)
     return not LINE_END.match(content, after) and bool(
         LINE_END.match(shown.source, shown.behind(place + size))
     )
+
+
+@lru_cache(maxsize=1)
+def _offsets(content: str) -> ReducedText:
+    """Kept, since each alignment of a document asks for them several times."""
+    return with_offsets(content)
 
 
 def _chosen(candidates: Iterable[Candidate]) -> dict[int, Alignment]:
