@@ -67,3 +67,4 @@ class Strangers:
             self._limits.count(Closing.WRONG_PROTOCOL)
             self._mistakes.note(Mistake.NO_GRPC, "unknown")
         await asyncio.sleep(PAUSE_SECONDS)
+        self._came.clear()  # who came meanwhile may have made a call, and left, long ago

@@ -12,6 +12,7 @@ import grpc
 import httpx2
 import pytest
 
+from collector.receiver.grpc_strangers import PAUSE_SECONDS, QUIET_SECONDS
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.certificates import Pair, self_signed
 from tests.patience import PATIENCE_SECONDS
@@ -145,10 +146,29 @@ def test_plain_grpc_to_a_port_with_tls_is_named(secured: ChildDaemon) -> None:
     assert "TLS" in wait_for_line(secured, "a client of [collector] grpc_endpoint")
 
 
-def test_a_client_that_speaks_grpc_is_no_stranger(tmp_path: Path) -> None:
+def test_clients_that_speak_grpc_are_no_strangers(tmp_path: Path) -> None:
     for daemon in running(tmp_path):
         for _ in range(3):
-            with grpc.insecure_channel(daemon.grpc) as channel:
-                channel.unary_unary(EXPORT)(b"", timeout=PATIENCE_SECONDS)
-            time.sleep(1.0)  # longer than a stranger would take to be noticed
-        assert lines(daemon, "grpc_endpoint") == []
+            call_and_leave(daemon)
+        assert strangers(daemon) == 0
+        with pytest.raises(httpx2.HTTPError):
+            httpx2.get(f"http://{daemon.grpc}/")
+        wait_for_line(daemon, "a client of [collector] grpc_endpoint left without a call")
+        for _ in range(int(PAUSE_SECONDS) + 2):
+            call_and_leave(daemon)
+        assert strangers(daemon) == 1
+
+
+def call_and_leave(daemon: ChildDaemon) -> None:
+    """A call on a connection of its own, and longer than a stranger takes to be noticed."""
+    with grpc.insecure_channel(daemon.grpc) as channel:
+        channel.unary_unary(EXPORT)(b"", timeout=PATIENCE_SECONDS)
+    time.sleep(2 * QUIET_SECONDS)
+
+
+def strangers(daemon: ChildDaemon) -> float:
+    """How many clients of the gRPC port were counted as such."""
+    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
+    labels = '{listener="otlp_grpc",reason="wrong_protocol"}'
+    counts = [line for line in text.splitlines() if f"closed_total{labels}" in line]
+    return sum(float(line.split()[-1]) for line in counts)
