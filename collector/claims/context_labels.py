@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import zip_longest
 
-from collector.claims.field_names import Kind, closes_context, says_nothing
+from collector.claims.field_names import Kind, closes_context, is_order, says_nothing
 from collector.claims.passages import RELIABLE, Passages, marked, passages
 from collector.claims.prompt_fields import Label, labels
 
-RULE = re.compile(r"[ \t]*([-=*#~`_\"'])\1{2,}[a-z]*[ \t]*(?:\n|$)")
+RULE = re.compile(r"[ \t]*([-=*#~`_\"'>])\1{2,}[a-z]*[ \t]*(?:\n|$)")
 BLANK = re.compile(r"\n[ \t]*\n")
 PASSAGE_NUMBER = RELIABLE[2]
 BRACKETED = re.compile(r"^[ \t]*+\[([^\[\]\n]{1,80})\][ \t]*+[:：]?[ \t]+(?=\S)", re.MULTILINE)
+SEMICOLON = re.compile(r"(?<=[.!?。？！।])\s*;\Z")
+"""Behind a list of documents in a template of Haystack."""
 NEAR = 200
 """Characters between an example's heading and the context in it."""
 SHORTEST = 40
 """Characters per passage, on average, of a list that nothing announces."""
 LAST_LINES = 12
 """Lines behind a context in which its end is searched, if no label marks it."""
+FAR = 4_000
 LONGEST_QUESTION = 400
+LINE = re.compile(r"[^\n]+")
 
 
 def in_labels(text: str) -> Passages:
     """The passages of the first context of the last question."""
     found = labels(text)
-    for at in _candidates(text, found):
+    places = _candidates(text, found)
+    for at, following in zip_longest(places, places[1:]):
+        if following and not text[found[at].end : found[following].start].strip():
+            continue  # "Use the following context." in front of "Context:"
         region = _region(text, found[at], found[at + 1 :])
         inside = passages(region)
         if inside.blocks:
@@ -40,13 +47,14 @@ def in_numbers(text: str) -> Passages:
     has_question = any(label.kind is Kind.QUESTION for label in found)
     for marker in (PASSAGE_NUMBER, BRACKETED) if has_question else (PASSAGE_NUMBER,):
         matches = list(marker.finditer(text))
-        if len(matches) < 2 or not _is_start(text, matches[0].start()):
+        is_alone = len(matches) == 1 and has_question and not text[: matches[0].start()].strip()
+        if not (len(matches) > 1 or is_alone) or not _is_start(text, matches[0].start()):
             continue
         place = matches[0].start()
         later = [label for label in found if label.start > place]
         region = text[place : _end(text, place, later)].strip()
         blocks = marked(region)
-        if len(blocks) > 1 and len(region) >= SHORTEST * len(blocks):
+        if len(blocks) == len(matches) and len(region) >= SHORTEST * len(blocks):
             return passages(region)
     return Passages()
 
@@ -91,8 +99,21 @@ def _is_example(text: str, found: Sequence[Label], at: int) -> bool:
 
 
 def _region(text: str, label: Label, later: Sequence[Label]) -> str:
-    rest = text[label.end : _end(text, label.end, later)]
-    return _ruled(rest.strip("\n")).rstrip()
+    start = label.end
+    end = _end(text, start, later)
+    if later and later[0].kind is Kind.QUESTION and not text[start : later[0].start].strip():
+        start, later = _after_line(text, later[0]), later[1:]  # the question comes first
+        if later and later[0].kind is Kind.CONTEXT and not text[start : later[0].start].strip():
+            start, later = later[0].end, later[1:]
+        end = _end(text, start, later)
+    rest = text[start:end]
+    return SEMICOLON.sub("", _ruled(rest.strip("\n")).rstrip())
+
+
+def _after_line(text: str, label: Label) -> int:
+    """The offset behind a label's value of one line."""
+    value = re.compile(r"[^\n]*" if label.is_inline else r"\s*[^\n]*").match(text, label.end)
+    return value.end() if value else label.end
 
 
 def _ruled(rest: str) -> str:
@@ -104,7 +125,9 @@ def _ruled(rest: str) -> str:
     closings = list(
         re.finditer(rf"^[ \t]*{sign}{{3,}}[ \t]*$", rest[opening.end() :], re.MULTILINE)
     )
-    if len(closings) != 1 and not (closings and opening[1] == "`"):
+    if not closings:
+        return rest[opening.end() :]  # it underlines the heading
+    if len(closings) > 1 and opening[1] != "`":
         return rest
     return rest[opening.end() : opening.end() + closings[0].start()]
 
@@ -149,16 +172,23 @@ def _next_part(text: str, start: int, end: int, later: Sequence[Label]) -> int:
 
 def _before_last_part(text: str, start: int, end: int) -> int:
     """Where the instructions or the question behind a context begin, if no label marks them."""
-    lines = list(re.finditer(r"[^\n]+", text[start:end]))[-LAST_LINES:]
-    cut = end
-    for before, line in pairwise([None, *lines]):
-        if line is None:
-            continue
-        is_apart = before is None or "\n" in text[start + before.end() + 1 : start + line.start()]
-        if closes_context(line.group().strip()) and (is_apart or line is lines[-1]):
-            cut = start + line.start()
-            break
-    return _before_question(text, start, cut)
+    lines = list(LINE.finditer(text, max(start, end - FAR), end))[-LAST_LINES:]
+    for at, line in enumerate(lines):
+        is_apart = at > 0 and line.start() - lines[at - 1].end() > 1
+        if closes_context(line.group().strip()) and (is_apart or at == len(lines) - 1):
+            return _before_question(text, start, _with_orders(lines, at))
+    return _before_question(text, start, end)
+
+
+def _with_orders(lines: Sequence[re.Match[str]], at: int) -> int:
+    """Where the instructions begin whose last line this is: "Do not guess." stands above it."""
+    while (
+        at > 0
+        and is_order(lines[at - 1].group())
+        and (lines[at].start() - lines[at - 1].end() == 1)
+    ):
+        at -= 1
+    return lines[at].start()
 
 
 def _before_question(text: str, start: int, end: int) -> int:

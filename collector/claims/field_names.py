@@ -7,10 +7,12 @@ import tomllib
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 IN_BRACKETS = re.compile(r"[(\[（][^)\]）\n]{0,120}[)\]）]")
+PLACEHOLDER = re.compile(r"[${]{1,3}\s*[\w.]+\s*\}*|<[^<>\n]*>|\[[^\[\]\n\"'{]*\]")
 FILLERS = frozenset({"information", "data", "text", "texts", "content", "base", "here", "section",
                      "start", "begin", "found", "retrieved", "provided", "below", "list"})  # fmt: skip
 LONGEST_NAME = 5
@@ -45,6 +47,11 @@ def _lists() -> dict[str, list[str]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def ends_of(name: str) -> tuple[str, ...]:
+    """What a label ends with in scripts without spaces."""
+    return tuple(_lists()[f"{name}_ends"])
+
+
 def is_in(word: str, name: str) -> bool:
     """Whether a word in lower case is in a list."""
     whole, beginnings = words_of(name)
@@ -65,29 +72,36 @@ def kind_of_name(name: str) -> Kind | None:
     <Kind.OTHER: 'other'>
     """
     listed = words(IN_BRACKETS.sub(" ", name))
+    whole, listed = listed, _head(listed)
     if not listed or len(listed) > LONGEST_NAME:
         return None
-    while len(listed) > 1 and (listed[-1].isdecimal() or listed[-1] in FILLERS):
-        listed.pop()
+    if is_in(listed[-1], "answer") and any(is_in(word, "context") for word in whole):
+        return None  # "answer from these documents"
     last = " ".join(listed)
     if any(is_in(word, "example") for word in listed) or _ends(last, "example"):
         return Kind.EXAMPLE
-    if is_in(listed[0], "other") and len(listed) > 1 and is_in(listed[1], "binding"):
-        return Kind.OTHER
     for kind in (Kind.QUESTION, Kind.ANSWER, Kind.OTHER, Kind.CONTEXT):
-        if is_in(listed[-1], kind.value) or (kind is not Kind.EXAMPLE and _ends(last, kind.value)):
-            return kind if _is_name(listed) else None
+        if is_in(listed[-1], kind.value) or _ends(last, kind.value):
+            return kind
     return None
 
 
+def _head(listed: list[str]) -> list[str]:
+    """What a name names: "context" of "context from the archive", "rules" of "rules for sources".
+
+    Empty for a sentence that begins otherwise: "cite the sources".
+    """
+    is_part = any(is_in(word, "partitive") for word in listed)
+    head = list(
+        takewhile(lambda word: not is_in(word, "binding") or (is_part and word == "of"), listed)
+    )
+    while len(head) > 1 and head[-1] in FILLERS:
+        head.pop()
+    return head
+
+
 def _ends(last: str, name: str) -> bool:
-    return last.endswith(tuple(_lists()[f"{name}_ends"]))
-
-
-def _is_name(listed: Sequence[str]) -> bool:
-    """Whether words are a name: "sources", "pieces of context", but not "cite the sources"."""
-    bound = [word for word in listed[:-1] if is_in(word, "binding")]
-    return not bound or (bound == ["of"] and any(is_in(word, "partitive") for word in listed))
+    return last.endswith(ends_of(name))
 
 
 def announces_context(sentence: str) -> bool:
@@ -98,12 +112,24 @@ def announces_context(sentence: str) -> bool:
     >>> announces_context("Follow these rules when you cite the sources")
     False
     """
-    return _names_context(sentence, ("follows",))
+    lowered = sentence.casefold()
+    if _has(lowered, "follows_marks") and _has(lowered, "context_ends"):
+        return True
+    listed = words(sentence)
+    is_part = any(is_in(word, "partitive") for word in listed)  # "extracted parts of a document"
+    places = [at for at, word in enumerate(listed)
+              if _is_announced(word) or (is_part and word == "document")][:8]  # fmt: skip
+    pointers = [at for at, word in enumerate(listed) if is_in(word, "follows")][:8]
+    return any(_binds(listed, pointer, at) for pointer in pointers for at in places)
+
+
+def _has(lowered: str, name: str) -> bool:
+    return any(mark in lowered for mark in _lists()[name])
 
 
 def introduces_context(sentence: str) -> bool:
     """Whether a sentence, if a colon ends it, says so: "answer by the provided context:"."""
-    return _names_context(sentence, ("follows", "given")) or _ends_with_context(sentence)
+    return announces_context(sentence) or _ends_with_context(sentence)
 
 
 def _ends_with_context(sentence: str) -> bool:
@@ -111,25 +137,20 @@ def _ends_with_context(sentence: str) -> bool:
     listed = words(IN_BRACKETS.sub(" ", sentence))
     if not listed or any(is_in(word, "other") for word in listed):
         return False
-    return len(listed) > 2 and is_in(listed[-1], "context")
+    return len(listed) > 2 and _is_announced(listed[-1])
 
 
-def _names_context(sentence: str, announcing: Sequence[str]) -> bool:
-    lowered = sentence.casefold()
-    if any(mark in lowered for mark in _lists()["follows_marks"]):
-        if any(mark in lowered for mark in _lists()["context_ends"]):
-            return True
-    listed = words(sentence)
-    places = [at for at, word in enumerate(listed) if is_in(word, "context")]
-    pointers = [at for at, word in enumerate(listed)
-                if any(is_in(word, name) for name in announcing)]  # fmt: skip
-    return any(_binds(listed, pointer, at) for pointer in pointers for at in places[:8])
+def _is_announced(word: str) -> bool:
+    return is_in(word, "context") and not is_in(word, "unannounced")
 
 
 def _binds(listed: Sequence[str], pointer: int, at: int) -> bool:
     """Whether "following" and the like belong to "context", with no "rules" between them."""
     first, last = sorted((pointer, at))
-    return last - first <= 6 and not any(is_in(word, "other") for word in listed[first:last])
+    between = listed[first + 1 : last]
+    return len(between) < 6 and not any(
+        is_in(word, "other") or is_in(word, "unbinding") for word in between
+    )
 
 
 def is_order(text: str) -> bool:
@@ -158,8 +179,4 @@ def says_nothing(text: str) -> bool:
     stripped = text.strip().strip("()[]<>*_«»\"'`.-—… \n").casefold()
     if not stripped or stripped in words_of("nothing")[0]:
         return True
-    return len(stripped) < 80 and stripped.startswith(("{", "$")) and _is_placeholder(stripped)
-
-
-def _is_placeholder(text: str) -> bool:
-    return re.fullmatch(r"[${]*\s*[\w.]+\s*\}*", text) is not None
+    return len(stripped) < 80 and PLACEHOLDER.fullmatch(text.strip()) is not None

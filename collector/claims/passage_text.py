@@ -21,6 +21,9 @@ PLAIN = re.IGNORECASE
 HEADER = re.compile(
     rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+([^\n]{{0,300}}+)(?:\n|$)", PLAIN
 )
+ANY_HEADER = re.compile(r"[ \t]*+([^\W\d][\w ]{0,40}):[ \t]*+([^\n]*+)(?:\n|$)")
+HEAD = re.compile(r"(?:[ \t]*+[^\W\d][\w ]{0,40}:[^\n]*+\n)++(?=[ \t]*\n)")
+SCORE = re.compile(r"\A[(\[](?:relevance |similarity )?score[:= ]*[-\d.]{1,20}[)\]][ \t:]*", PLAIN)
 BODY = re.compile(rf"\s*+[*_]*+(?:{CONTENT_KEYS})[*_]*+[ \t]*+[:：][*_]*+\s*+", PLAIN)
 TRAILER = re.compile(
     rf"\n[ \t]*+[(\[*_—-]{{0,3}}[ \t]*+({ID_KEYS})[*_]*+[ \t]*+[:：][*_]*+[ \t]*+([^\n]{{1,160}}?)[)\]]?[ \t]*$",
@@ -41,6 +44,7 @@ OWN = (
 )  # fmt: skip
 QUOTES = (("«««", "»»»"), ("«", "»"), ('"""', '"""'), ("'''", "'''"), ("```", "```"), ("“", "”"),
           ("„", "“"), ("「", "」"), ("『", "』"), ('"', '"'), ("<<<", ">>>"))  # fmt: skip
+FENCED = re.compile(r"((?:[^\n]{0,300}\n){1,8}?)[ \t]*```\w*\n(.*)\n[ \t]*```", re.DOTALL)
 INDENTED = re.compile(r"\n {4}")
 
 
@@ -83,13 +87,13 @@ def without_headers(block: Block) -> Block:
     >>> without_headers(block)
     Block(label='a.md', text='Refunds take a day.')
     """
-    place, values = 0, []
-    while header := HEADER.match(block.text, place):
-        if BODY.match(block.text, place):
-            break
-        values.append((header[1], header[2].strip()))
-        place = header.end()
-    rest = block.text[place:]
+    fenced = FENCED.fullmatch(block.text)
+    if fenced and "```" not in fenced[2]:
+        headers = [
+            found.groups() for line in fenced[1].splitlines() if (found := HEADER.match(line))
+        ]
+        return Block(label=_label(block.label, headers), text=fenced[2].strip())
+    values, rest = _headers(SCORE.sub("", block.text))
     if not rest.strip():  # nothing but headers: they are the text
         return replace(block, label=_label(block.label, ()))
     body = BODY.match(rest) if values or not block.label else None
@@ -99,6 +103,21 @@ def without_headers(block: Block) -> Block:
         values.append((trailer[1], trailer[2].strip()))
         rest = rest[: trailer.start()]
     return Block(label=_label(block.label, values), text=rest.strip())
+
+
+def _headers(text: str) -> tuple[list[tuple[str, str]], str]:
+    """The header lines of a passage with known keys, or a first paragraph of them; and the rest."""
+    values: list[tuple[str, str]] = []
+    if not HEADER.match(text):
+        return values, text
+    paragraph = HEAD.match(text)
+    place = 0
+    while header := (ANY_HEADER if paragraph else HEADER).match(text, place):
+        if BODY.match(text, place) or (paragraph and place >= paragraph.end()):
+            break
+        values.append((header[1], header[2].strip()))
+        place = header.end()
+    return values, text[place:]
 
 
 def _label(marker: str, values: Sequence[tuple[str, str]]) -> str:

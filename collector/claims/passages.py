@@ -10,7 +10,7 @@ from itertools import pairwise
 from collector.claims.elements import Element, elements
 from collector.claims.field_names import is_order, says_nothing, words_of
 from collector.claims.passage_data import data_blocks, table_blocks
-from collector.claims.passage_text import ID_KEYS, Block, quoted, with_own_label, without_headers
+from collector.claims.passage_text import META_KEYS, Block, quoted, with_own_label, without_headers
 
 ELEMENTS = (
     r"(?:document|doc|source|passage|chunk|result|search_result|item|excerpt|snippet|article|context|"
@@ -38,11 +38,13 @@ RELIABLE = tuple(
         BRACKETED,
         r"^[ \t]*+【([^】\n]{1,120})】[ \t]*+[:：]?[ \t]*+\n?",
         # `Document 1 (id: a-1): `, `### Passage 2`, `--- Source 3: a.md ---`
-        LEAD + NOUN + r"[ \t]*+(?:#|№|no\.|nr\.)?[ \t]*+(\d{1,4}(?!\w|\.\d)[ \t]*+"
+        LEAD + NOUN + r"[ \t]*+(?:#|№|no\.|nr\.|[\[(])?[ \t]*+(\d{1,4}(?!\w|\.\d)[ \t]*+"
         r"(?:\([^)\n]{0,160}\)|\[[^\]\n]{0,160}\])?)" + CLOSE + r"[ \t]*+(?:[:：|.)–—-]" + CLOSE
         + r"[ \t]*+|(?=\n)|$)\n?",
+        # `Source [a.md]: `, `Document ID (a-1): `
+        LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[\[(]([^\])\n]{1,120})[\])]" + CLOSE
+        + r"[ \t]*+" + CLOSE + r"(?:[:：–—-]" + CLOSE + r"[ \t]*+|[ \t]*+$)\n?",
         LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[:=：]" + CLOSE + r"([^\n]{1,160}+)[ \t]*+\n",
-        rf"^[ \t]*+(?:{ID_KEYS})[ \t]*+[:=：]([^\n]{{1,160}}+)[ \t]*+\n",
     )
 )  # fmt: skip
 NUMBERED = re.compile(r"^[ \t]*+[(<]?(\d{1,3})[.):>]\)?[ \t]++", re.MULTILINE)
@@ -52,10 +54,13 @@ CONTENT = re.compile(
     r"^[ \t]*+()[*_]*+(?:page_content|content|passage|text|excerpt|snippet|chunk|inhalt|contenu|contenido|内容)"
     r"[*_]*+[ \t]*+[:：][*_]*+[ \t]*+\n?", re.IGNORECASE | re.MULTILINE,
 )  # fmt: skip
-FIRST_KEY = re.compile(r"[ \t]*([A-Za-z_][\w ]{0,30}):[ \t]*\S")
+FIRST_KEY = re.compile(r"\s*+[*_]*+([^\W\d][\w ]{0,30}?)[*_]*+[ \t]*+[:：][*_]*+[ \t]*+\S")
 HEADER_LINE = re.compile(r"^[A-Za-z_][\w ]{0,40}: [^\n]*$")
-RULED_END = re.compile(r"\n[ \t]*[-=*]{3,}[ \t]*$")
-SHORT_RULE = 160
+RULED_END = re.compile(
+    r"\n[ \t]*(?:[-=*]{3,}|[-=*#<\[]{2,}[ \t]*end\b[^\n]{0,100})[ \t]*$", re.IGNORECASE
+)
+TITLE = re.compile(r"(?:\d{1,3}[.)][ \t]+)?\*\*[^*\n]{1,60}\*\*")
+SHORT_RULE = 300
 """Characters; a list of longer texts is no list of rules."""
 
 
@@ -75,7 +80,7 @@ def passages(region: str) -> Passages:
     """
     if says_nothing(region):
         return Passages()
-    for read in (data_blocks, _from_elements, marked, table_blocks):
+    for read in (data_blocks, _from_elements, _by_first_key, marked, table_blocks):
         blocks = _polished(read(region))
         if blocks:
             return Passages(blocks=blocks, is_certain=True)
@@ -94,10 +99,12 @@ def _polished(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _are_rules(blocks: Sequence[Block]) -> bool:
-    """Whether most of the blocks are short instructions."""
+    """Whether most of the blocks are short instructions, or begin with a title in bold."""
     orders = sum(is_order(block.text) for block in blocks)
+    titles = sum(TITLE.match(block.text) is not None for block in blocks)
     length = sum(len(block.text) for block in blocks)
-    return 2 * orders > len(blocks) and length < SHORT_RULE * len(blocks)
+    is_short = length < SHORT_RULE * len(blocks)
+    return 2 * titles > len(blocks) > 1 or (2 * orders > len(blocks) and is_short)
 
 
 def _from_elements(region: str) -> tuple[Block, ...]:
@@ -180,7 +187,7 @@ def _from_lists(region: str) -> tuple[Block, ...]:
             and not _is_nested(region, blocks, marker)
         ):
             return blocks
-    parts = _by_first_key(region) or [part for part in RULE.split(region) if part.strip()]
+    parts = [part for part in RULE.split(region) if part.strip()]
     if len(parts) < 2:
         parts = _paragraphs(region)
     return tuple(Block(label="", text=part.strip()) for part in parts)
@@ -198,18 +205,17 @@ def _is_nested(region: str, blocks: Sequence[Block], marker: re.Pattern[str]) ->
     return 1 < len(paragraphs) < len(blocks) and marker is not CONTENT
 
 
-def _by_first_key(region: str) -> list[str]:
-    """The parts that begin with the same header as the first line: `title: …`, `file: …`."""
+def _by_first_key(region: str) -> tuple[Block, ...]:
+    """The passages that begin with the same header as the first line: `title: …`, `file: …`."""
     first = FIRST_KEY.match(region)
-    if first is None or not re.fullmatch(ID_KEYS, first[1], re.IGNORECASE):
-        return []
-    starts = [
-        match.start()
-        for match in re.finditer(rf"^[ \t]*{re.escape(first[1])}:", region, re.MULTILINE)
-    ]
-    return [
-        region[start:end] for start, end in zip(starts, [*starts[1:], len(region)], strict=True)
-    ]
+    if first is None or not re.fullmatch(META_KEYS, first[1], re.IGNORECASE):
+        return ()
+    same = re.compile(rf"^[ \t]*+[*_]*+{re.escape(first[1])}[*_]*+[ \t]*+[:：]", re.MULTILINE)
+    starts = [match.start() for match in same.finditer(region)]
+    return tuple(
+        Block(label="", text=_ended(region[start:end]))
+        for start, end in zip(starts, [*starts[1:], len(region)], strict=True)
+    )
 
 
 def _paragraphs(region: str) -> list[str]:

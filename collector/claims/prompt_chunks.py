@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from collector.claims.elements import elements
 from collector.claims.context_labels import in_labels, in_numbers
-from collector.claims.field_names import Kind, says_nothing
+from collector.claims.field_names import Kind, closes_context, ends_of, is_order, says_nothing
 from collector.claims.passage_text import Block
 from collector.claims.passages import Passages, marked, passages
 from collector.claims.prompt_fields import (
@@ -27,19 +27,28 @@ from collector.claims.prompt_fields import (
 )
 from collector.claims.recover import as_container, as_json
 
-__all__ = ["Block", "as_id", "context_blocks", "marked_blocks", "question_in"]
+__all__ = ["Block", "as_id", "context_blocks", "marked_blocks", "question_beside", "question_in"]
 
 REGIONS = (
+    *(rf"\w{{0,8}}{word}" for word in ends_of("context")),
     r"(?:[a-z]{1,20}[_-]){0,2}(?:contexts?|documents|docs|sources|passages|search_results|results|"
     r"chunks|knowledge|knowledge_base|excerpts|snippets|references|articles|evidence)",
 )
 CERTAIN_ELEMENTS = (
     r"(?:document|doc|passage|chunk|search_result|excerpt|snippet|source|context)(?:[_-]?\d{1,4})?",
 )
-QUESTION_TAGS = (r"(?:[a-z]{1,20}[_-])?(?:question|query)",)
+NAMED_TAG = re.compile(r"<[a-z_-]{1,20}\d|<(?:search_result|passage|chunk|excerpt|snippet)\b", re.I)
+QUESTION_TAGS = (r"(?:[a-z]{1,20}[_-])?(?:question|query)", *ends_of("question"))
 LABEL_LENGTH = 80
 LONGEST = 262_144
 """Characters; longer prompts are not parsed."""
+LONGEST_QUESTION = 400
+TURN_END = re.compile(r"<end_of_turn>|<\|[a-z_]{1,20}\|>|\[/INST\]|</s>")
+"""Signs with which a chat template ends a message."""
+LONGEST_VALUE = 20_000
+UNDERLINE = re.compile(r"\A\s*[-=~]{3,}[ \t]*\n")
+PARAGRAPH = re.compile(r"\n[ \t]*\n|</[a-z_]{1,30}>\n")
+TAGS = re.compile(r"</?[a-z_]{1,30}>")
 REMARK = 200
 """Characters; a single shorter text behind `Context:` may be any remark, not a retrieved chunk."""
 OBSERVATION = re.compile(r"observation(?:_\d+)?")
@@ -81,8 +90,32 @@ def _program_fields(prompt: str) -> dict[str, object]:
 def _value(prompt: str, label: Label) -> str:
     """The text behind a label: on its line, else the next paragraph."""
     if label.is_inline:
-        return prompt[label.end :].split("\n", 1)[0].strip(" \t*_")
-    return prompt[label.end :].lstrip().split("\n\n", 1)[0].split("\n", 1)[0].strip()
+        line = prompt[label.end :].split("\n", 1)[0]
+        return TURN_END.split(line, maxsplit=1)[0].strip(" \t*_;")
+    rest = UNDERLINE.sub("", prompt[label.end : label.end + LONGEST_VALUE])
+    return rest.lstrip().split("\n", 1)[0].strip()
+
+
+def question_beside(text: str) -> str | None:
+    """The question in a text that shows a context: its template's, else the paragraph outside.
+
+    >>> question_beside("<documents><document id='a'>One.</document></documents>\\n\\nHow long?")
+    'How long?'
+    """
+    named = question_in(text)
+    if named is not None:
+        return named
+    blocks = context_blocks([text])
+    paragraphs = [part.strip() for part in PARAGRAPH.split(text.strip())]
+    for part, is_last in ((paragraphs[-1], True), (paragraphs[0], False)):
+        line = TAGS.sub("", part).strip()
+        instruction, _, asked = line.partition(": ")
+        line = asked if asked and closes_context(instruction) else line
+        is_apart = bool(line) and not any(line in block.text for block in blocks)
+        is_asked = line.endswith(("?", "？", "؟")) or (is_last and not is_order(line))
+        if is_apart and is_asked and "\n" not in line and len(line) < LONGEST_QUESTION:
+            return line
+    return None
 
 
 def as_id(label: str) -> str | None:
@@ -164,6 +197,8 @@ def _in_tags(text: str) -> Passages:
 def _in_elements(text: str) -> Passages:
     """Several elements that can be nothing but passages, or one that has a name or number."""
     found = [element for element in elements(text, CERTAIN_ELEMENTS) if element.body is not None]
-    if len(found) < 2 and not any("=" in element.attributes for element in found):
+    is_named = any("=" in element.attributes or NAMED_TAG.match(text, element.start)
+                   for element in found)  # fmt: skip
+    if len(found) < 2 and not is_named:
         return Passages()
     return passages(text[found[0].start : found[-1].end])

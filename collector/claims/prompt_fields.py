@@ -14,6 +14,7 @@ from collector.claims.field_names import (
     introduces_context,
     kind_of_name,
 )
+from collector.claims.passages import RELIABLE
 
 MARKER = re.compile(r"^[ \t]*\[\[ ?## ?(\w{1,80}) ?## ?\]\][ \t]*\n?", re.MULTILINE)
 """DSPy's: `[[ ## context ## ]]`."""
@@ -25,13 +26,16 @@ REQUIREMENT = re.compile(
 LINE = re.compile(r"[^\n]+")
 ITEM = re.compile(r"[ \t]*(?:[-*•+–][ \t]|\(?\d{1,3}[.)][ \t])")
 DECORATED = re.compile(
-    r"[ \t]*[#*=_\[<【~-]{1,}[ \t]*([^\n#*=_\]>】~-][^\n]{0,80}?)[ \t]*[#*=_\]>】~:：-]*[ \t]*$"
+    r"[ \t]*(?:[#*=_~-]+[ \t]*(?P<name>[^\n#*=_~\[【-][^\n]{0,80}?)[ \t]*[#*=_~:：-]*"
+    r"|[\[【]+(?P<bracketed>[^\n\[\]【】]{1,80})[\]】]+[:：]?)[ \t]*$"
 )
 CAPITALS = re.compile(r"[ \t]*([A-Z][A-Z _]{3,40})[ \t]*$")
 SENTENCE_END = re.compile(r"[.:：。!][*_\"'”)]*[ \t]*$")
 DECORATION = " \t#*_=>[]<>【】~`-"
 REASONING = frozenset({"reasoning", "rationale", "thought", "thinking", "scratchpad", "analysis",
                        "completed", "confidence", "next_thought", "trajectory"})  # fmt: skip
+
+NUMBERED_PASSAGES = RELIABLE[2:4]
 
 
 class Label(NamedTuple):
@@ -73,7 +77,7 @@ def labels(text: str) -> list[Label]:
 
 def _label(text: str, line: re.Match[str]) -> Label | None:
     content = line.group()[: LONGEST_LABEL + 1]
-    if ITEM.match(content):
+    if ITEM.match(content) or content.lstrip().startswith(('"', "'", "`")):
         return None
     start, end = line.span()
     colon = next((at for at, sign in enumerate(content) if sign in ":："), -1)
@@ -82,10 +86,13 @@ def _label(text: str, line: re.Match[str]) -> Label | None:
         if found is not None:
             return found
     decorated = DECORATED.match(content) or CAPITALS.match(content)
+    if decorated and any(marker.match(content) for marker in NUMBERED_PASSAGES):
+        return None
     if decorated and line.end() - line.start() <= LONGEST_LABEL:
-        kind = kind_of_name(decorated[1])
+        name = next(filter(None, decorated.groups()), "")
+        kind = kind_of_name(name)
         if kind is not None:
-            return Label(kind, decorated[1].strip(DECORATION), start, end)
+            return Label(kind, name.strip(DECORATION), start, end)
     if len(content) > LONGEST_LABEL or not _ends_paragraph(text, end):
         return None
     if SENTENCE_END.search(content) and announces_context(content):
