@@ -6,14 +6,14 @@ READY := $(VENV)/.ready
 # Tests wait for daemons a good part of their time: two workers more than there are cores.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
-.PHONY: demo test check bench bench-small storm docs clean
+.PHONY: demo test check bench bench-small storm package-check docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "ragvigil needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[example,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	@touch $@
 
 demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since when
@@ -46,6 +46,9 @@ storm: $(READY) ## kills under load and while the judge works, damage of 49 kind
 	@$(BIN)/python bench/judge_storm.py
 	@$(BIN)/python bench/damage.py
 	@$(BIN)/python bench/full_disk.py
+
+package-check: $(READY) ## sdist and wheel, built and used as a user does: sizes, commands, the demo
+	@$(BIN)/python bench/package.py
 
 docs: $(READY) ## tables of the READMEs, docs/reference and the dashboards, from the code
 	@$(BIN)/python -m tests.house.tables --write

@@ -21,14 +21,15 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def install(folder: Path, *extras: str) -> Path:
-    """Makes an environment with ragvigil of this checkout and these extras; its interpreter."""
+def install(folder: Path, *extras: str, code: Path = ROOT) -> Path:
+    """Makes an environment with these extras and the ragvigil in `code`; its interpreter."""
     venv.create(folder, with_pip=False, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     _link(site, [distribution(name) for name in sorted(needed(extras))])
-    (site / "checkout.pth").write_text(f"{ROOT}\n", encoding="utf-8")
-    info = Path(str(distribution("ragvigil")._path))  # type: ignore[attr-defined]
-    (site / info.name).symlink_to(info)
+    (site / "ragvigil.pth").write_text(f"{code}\n", encoding="utf-8")
+    if code == ROOT:  # an unpacked wheel brings its own metadata
+        info = Path(str(distribution("ragvigil")._path))  # type: ignore[attr-defined]
+        (site / info.name).symlink_to(info)
     return folder / "bin" / "python"
 
 

@@ -70,27 +70,35 @@ def test_image_and_sidecar_run_as_the_same_user_who_is_not_root() -> None:
     assert text("Dockerfile").rindex("USER ") < text("Dockerfile").index("ENTRYPOINT")
 
 
-def test_what_the_image_copies_exists_and_is_let_through_to_the_build() -> None:
-    copied = {
-        name
-        for line in re.findall(r"^COPY (?!--)(.+) \S+$", text("Dockerfile"), flags=re.M)
-        for name in line.split()
-    }
-    let_through = set(re.findall(r"^!(\S+)$", text("Dockerfile.dockerignore"), flags=re.M))
-    assert copied == let_through
-    assert all((ROOT / name).exists() for name in copied)
+def let_through() -> set[str]:
+    """What the build gets of the checkout."""
+    return set(re.findall(r"^!(\S+)$", text("Dockerfile.dockerignore"), flags=re.M))
 
 
-def test_the_image_holds_every_package_of_the_distribution() -> None:
-    packages = re.search(r"packages = \[(.*?)\]\n", (ROOT / "pyproject.toml").read_text())
-    assert packages
-    for name in re.findall(r'"(\w+)"', packages[1]):
-        assert f"COPY {name} {name}\n" in text("Dockerfile")
+def test_the_build_gets_what_the_wheel_is_made_of_and_nothing_else() -> None:
+    parsed = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = parsed["tool"]["hatch"]["build"]["targets"]["wheel"]
+    project = {"pyproject.toml", parsed["project"]["readme"], *parsed["project"]["license-files"]}
+    parts = {*project, *wheel["packages"], *wheel["force-include"]}
+    assert {name for name in parts if not any(is_in(name, each) for each in let_through())} == set()
+    assert {each for each in let_through() if not any(is_in(name, each) for name in parts)} == set()
+    assert all((ROOT / name).exists() for name in parts | let_through())
 
 
-def test_the_image_holds_what_the_wheel_takes_along() -> None:
-    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-    taken = wheel["targets"]["wheel"]["force-include"]
-    assert taken
-    for name in taken:
-        assert f"COPY {name} {name}\n" in text("Dockerfile")
+def is_in(name: str, folder: str) -> bool:
+    return name == folder or name.startswith(f"{folder}/")
+
+
+def test_secrets_are_kept_out_of_the_build() -> None:
+    assert "\ndeploy/.env\n" in text("Dockerfile.dockerignore")
+
+
+def test_the_image_has_all_extras_by_default_and_takes_a_release_instead() -> None:
+    assert 'ARG INSTALL=".[all]"\n' in text("Dockerfile")
+    assert '"$INSTALL"\n' in text("Dockerfile")
+
+
+def test_the_helpdesk_image_starts_in_the_folder_that_the_wheel_carries() -> None:
+    (python,) = set(re.findall(r"^FROM python:(\d+\.\d+)", text("Dockerfile"), flags=re.M))
+    place = f"lib/python{python}/site-packages/ragvigil/shipped"
+    assert f"WORKDIR /opt/ragvigil/{place}\n" in text("Dockerfile")
