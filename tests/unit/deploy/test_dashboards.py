@@ -10,9 +10,10 @@ import pytest
 
 from deploy.grafana import make
 from deploy.grafana.overview import LAYERS
+from ragvigil.app.cli.help_tables import metrics_of
 from ragvigil.model.score import Layer
 from tests.grafana_boards import panels, queries, substituted, variables
-from tests.house.tables import READMES, _metrics
+from tests.house.tables import READMES
 
 BOARDS = {name: json.loads(text) for name, text in make.written().items()}
 GRAFANAS_OWN = {"__rate_interval": "1m", "__interval": "1m", "__range": "1h"}
@@ -46,9 +47,8 @@ def declared() -> set[str]:
     modules = {module for _, several in READMES.values() for module in several}
     processes = {"process_resident_memory_bytes", "process_cpu_seconds_total"}
     names = processes | {f"ragvigil_core_{name}" for name in processes}
-    for module in modules | {"alerts.watch.families"}:
-        for name, kind, _, _ in _metrics(module):
-            names |= {f"{name}_bucket"} if kind == "histogram" else {name}
+    for metric in metrics_of(sorted(modules | {"alerts.watch.families"})):
+        names.add(f"{metric.name}_bucket" if metric.kind == "histogram" else metric.name)
     return names
 
 
