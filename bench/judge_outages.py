@@ -3,7 +3,7 @@
     .venv/bin/python bench/judge_outages.py [--small] [--seed N] [--outage-seconds 180]
 
 A real daemon, an answer every two seconds, and a server that speaks the provider's protocol. Every
-outage lasts until the breaker's pause is at its longest (30 + 60 s) and beyond; `--outage-seconds
+outage lasts until the breaker's pause is at its longest (30 + 45 s) and beyond; `--outage-seconds
 3600` is the hour. The settings are the defaults but for the sample (all answers, judged at once,
 by two rubrics). Small: a few outages of seconds, with a pause of one second.
 """

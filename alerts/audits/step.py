@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from alerts.audits.decide import Plan, allowed_pairs, next_rubrics, overdue, update
 from alerts.audits.pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pairs
-from alerts.audits.words import Pace, conclusion, progress
+from alerts.audits.words import Pace, conclusion, lack_of_records, lack_of_time, progress
 from ragvigil.llm.outcome import OUTAGES, FailureKind
 from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair
 from ragvigil.store.watch import audits
@@ -22,7 +22,7 @@ HOUR = 3600.0
 TRANSIENT = frozenset(map(str, OUTAGES))
 """Failures that pass: a pair that met one is not stored, and judged again in a later step."""
 BUDGET = str(FailureKind.BUDGET)
-SPENT = "at the budget: today's reserve of the judge is spent"
+SPENT = "it lacked budget: today's reserve of the judge is spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ def run_step(
     Raises StoreError; the audit is then unchanged.
     """
     active = _active_plan(plan, pairs)
-    why = _end_reason(audit, pairs, active, now)
+    why = _end_reason(store, audit, pairs, active, now)
     if why:
         return _store_step(store, ended(audit, why, plan, now), pairs, (), now)
     rubrics = _due(audit, pairs, active)
@@ -70,7 +70,7 @@ def run_step(
     pace = Pace(an_hour=_an_hour(audit, waiting or len(every), now), now=now)
     updated = replace(updated, progress=progress(updated, every, active, pace))
     is_spent = any(BUDGET in _labels(pair) for pair in judged)
-    why = SPENT if is_spent else _end_reason(updated, every, active, now)
+    why = SPENT if is_spent else _end_reason(store, updated, every, active, now)
     done = _store_step(
         store, ended(updated, why, plan, now) if why else updated, every, settled, now
     )
@@ -95,17 +95,17 @@ def _due(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[str, ...]:
     return overdue(audit.results, plan, pairs) or next_rubrics(audit.results, plan, len(pairs))
 
 
-def _end_reason(audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
+def _end_reason(store: Store, audit: Audit, pairs: Sequence[Pair], plan: Plan, now: float) -> str:
     """Returns why the audit ends; empty while it goes on."""
     if not plan.first:
-        return "the judge is configured for none of its rubrics: [judge] rubrics"
+        return "it lacked rubrics: the judge is configured for none of its own ([judge] rubrics)"
     rubrics = _due(audit, pairs, plan)
     # `first` rubrics may get new pairs; `then` rubrics only complete those that exist.
     is_new_wanted = bool(set(rubrics) & set(plan.first))
     if not rubrics or not (is_new_wanted or _unjudged(pairs, rubrics)):
-        return f"at the budget: {len(pairs)} pairs judged"
+        return lack_of_records(audit, pairs, plan)
     if now - audit.started_unix_nano / 1e9 >= plan.hours * HOUR:
-        return f"after {plan.hours:g} hours, with {len(pairs)} pairs"
+        return lack_of_time(len(after_of(store, audit, now)), len(pairs), plan)
     return ""
 
 

@@ -69,6 +69,31 @@ def conclusion(audit: Audit, plan: Plan) -> str:
     return f"{outcomes} ({audit.why})" if audit.why else outcomes
 
 
+def lack_of_records(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> str:
+    """Why the audit ended with all its pairs judged: what it lacked to decide."""
+    running = [result for result in audit.results if result.state is AuditState.RUNNING]
+    judged = min((result.n for result in running), default=0)
+    if not running or 2 * judged < len(pairs):
+        return f"it lacked verdicts: the judge gave them on {judged} of {len(pairs)} pairs"
+    shown = max(
+        could_show(sample.n, sample.variance, plan.alpha(result.rubric))
+        for result in running
+        for sample in [sample_of(pairs, result.rubric)]
+    )
+    return (
+        f"it lacked answers: all its {len(pairs)} pairs are judged, and show drops of "
+        f"{_points(shown)} points; more [alerts.audit] records show smaller ones"
+    )
+
+
+def lack_of_time(arrived: int, pairs: int, plan: Plan) -> str:
+    """Why the audit ended by its hours; `arrived` counts the answers since the change."""
+    pairs_judged = f"{pairs} of {plan.records} pairs were judged in {plan.hours:g} hours"
+    if arrived >= plan.records:
+        return f"it lacked verdicts: {arrived} answers came, but {pairs_judged}"
+    return f"it lacked traffic: {arrived} answers came, and {pairs_judged}"
+
+
 def findings(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[Finding, ...]:
     """Returns an open finding for each rubric that dropped, with the five worst traces."""
     return tuple(

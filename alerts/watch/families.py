@@ -61,6 +61,12 @@ AUDIT_OPEN = Family(
     labels=("service", "environment"),
     help="Audits under way.",
 )
+AUDIT_UNDECIDED = Family(
+    name="ragvigil_audit_undecided",
+    kind="gauge",
+    labels=("service", "environment", "route", "change", "lacked"),
+    help="1 for a day after an audit ended undecided: of which change, and what it lacked.",
+)
 AUDITS = Family(
     name="ragvigil_audits_total",
     kind="counter",
@@ -76,5 +82,5 @@ ALERT_TEST = Family(
 
 FAMILIES = (
     INCIDENT_OPEN, INCIDENT_MESSAGE, INCIDENTS_HIDDEN, INCIDENTS, FALSE_PAGES, NOTICES,
-    SIGNAL, CEILING, AUDIT_OPEN, AUDITS, ALERT_TEST,
+    SIGNAL, CEILING, AUDIT_OPEN, AUDIT_UNDECIDED, AUDITS, ALERT_TEST,
 )  # fmt: skip

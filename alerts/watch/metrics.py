@@ -22,6 +22,7 @@ from alerts.signals.gauges import SignalReading
 from alerts.watch.families import (
     ALERT_TEST,
     AUDIT_OPEN,
+    AUDIT_UNDECIDED,
     AUDITS,
     CEILING,
     FALSE_PAGES,
@@ -42,6 +43,9 @@ from ragvigil.model.text import visible
 
 MAX_CHARACTERS = 300
 """Longest label value."""
+ALL_ROUTES = "all routes"
+UNDECIDED_SECONDS = 86_400.0
+"""How long an audit that ended undecided is shown."""
 STALE_SECONDS = 600
 """Signals older than this vanish."""
 UNDETERMINED = "undetermined"
@@ -77,6 +81,7 @@ class WatchMetrics(Collector):
         self._ceilings: Mapping[str, float] = {}
         self._read_at = self._started
         self._audits: Mapping[Key, float] = {}
+        self._undecided: tuple[Audit, ...] = ()
         self._test_until = 0.0
         self._lock = Lock()
 
@@ -122,8 +127,12 @@ class WatchMetrics(Collector):
     def show_audits(self, audits: Iterable[Audit]) -> None:
         """Replaces the running audits; those that ended since the process started count once."""
         running: Counter[Key] = Counter()
+        listed = tuple(audits)
         with self._lock:
-            for audit in audits:
+            self._undecided = tuple(
+                audit for audit in listed if audit.state is AuditState.UNDECIDED
+            )
+            for audit in listed:
                 if audit.is_running:
                     running[audit.service, audit.environment] += 1
                 elif audit.ended_unix_nano >= self._started * 1e9:
@@ -160,6 +169,11 @@ class WatchMetrics(Collector):
             INCIDENTS_HIDDEN: {(): float(len(visible) - len(exposed))},
             **self._signals(now),
             AUDIT_OPEN: self._audits,
+            AUDIT_UNDECIDED: {
+                _undecided_key(audit): 1.0
+                for audit in self._undecided
+                if now - audit.ended_unix_nano / 1e9 < UNDECIDED_SECONDS
+            },
             ALERT_TEST: {(): float(now < self._test_until)},
         }
 
@@ -215,6 +229,11 @@ def _open_key(incident: Incident) -> Key:
         incident.severity.value,
         layer,
     )
+
+
+def _undecided_key(audit: Audit) -> Key:
+    routes = ", ".join(audit.routes) or ALL_ROUTES
+    return (audit.service, audit.environment, routes, audit.reason, audit.why)
 
 
 def _message_key(incident_id: str, message: Message) -> Key:

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from ragvigil.model.backoff import Backoff
 
-LONGEST_SECONDS = 60.0
-"""Longest pause: an API that answers again is noticed within a minute, and a probe costs a call."""
+LONGEST_SECONDS = 45.0
+"""Longest pause: that an API answers again is noticed within a minute, and a probe costs a call."""
 
 
 class BreakerState(StrEnum):

@@ -87,7 +87,7 @@ class LlmSettings(BaseModel):
         default=30.0,
         gt=0,
         le=3600,
-        description="first pause of such an API; each failed probe doubles it, up to a minute",
+        description="first pause of such an API; each failed probe doubles it, up to 45 s",
     )
     prices: dict[str, PriceSettings] = Field(
         default={},

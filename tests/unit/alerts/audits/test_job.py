@@ -252,7 +252,8 @@ def test_at_the_end_of_the_records_it_is_undecided_and_says_so(watched: Watched)
     watched.restart()
     watched.turns(notice())
     assert watched.audit.state is AuditState.UNDECIDED
-    assert watched.audit.why.startswith("at the budget: ")
+    assert watched.audit.why.startswith("it lacked answers: all its ")
+    assert "more [alerts.audit] records show smaller ones" in watched.audit.why
     assert 40 <= watched.audit.pairs <= 80
 
 
@@ -265,7 +266,7 @@ def test_a_refusal_of_the_budget_is_no_score_and_ends_it(watched: Watched) -> No
     watched.label = "budget"
     watched.turns()
     assert watched.audit.state is AuditState.UNDECIDED
-    assert watched.audit.why == "at the budget: today's reserve of the judge is spent"
+    assert watched.audit.why == "it lacked budget: today's reserve of the judge is spent"
     stored = audits.pairs_of(watched.store, watched.audit.audit_id)
     assert {verdict.label for pair in stored for verdict in pair.after.verdicts} == {""}
 
@@ -303,7 +304,24 @@ def test_after_the_hours_it_gives_up(watched: Watched) -> None:
     watched.turn()
     watched.turn()
     assert watched.audit.state is AuditState.UNDECIDED
-    assert watched.audit.why == "after 6 hours, with 40 pairs"
+    assert watched.audit.why == (
+        "it lacked traffic: 40 answers came, and 40 of 96 pairs were judged in 6 hours"
+    )
+
+
+def test_an_audit_whose_judge_gives_no_verdict_lacked_verdicts_not_traffic(
+    watched: Watched,
+) -> None:
+    traffic(watched.store)
+    watched.label = "timeout"
+    watched.turn(notice())
+    watched.turn()
+    watched.now += 6 * 3600
+    watched.turn()
+    watched.turn()
+    assert watched.audit.state is AuditState.UNDECIDED
+    assert watched.audit.why.startswith("it lacked verdicts: ")
+    assert watched.audit.why.endswith("but 0 of 96 pairs were judged in 6 hours")
 
 
 def test_a_restart_goes_on_where_it_was_and_tells_a_drop_again(watched: Watched) -> None:
@@ -421,5 +439,7 @@ def test_rubrics_that_the_judge_never_speaks_of_end_the_audit(watched: Watched) 
     watched.auditing = watched.audited_by(ask)
     watched.turns(notice())
     assert watched.audit.state is AuditState.UNDECIDED
-    assert watched.audit.why == "the judge is configured for none of its rubrics: [judge] rubrics"
+    assert watched.audit.why == (
+        "it lacked rubrics: the judge is configured for none of its own ([judge] rubrics)"
+    )
     assert watched.audit.pairs == STEP_PAIRS

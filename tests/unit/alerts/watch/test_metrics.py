@@ -236,6 +236,24 @@ def audit(name: str, state: AuditState, ended: int = 0) -> Audit:
     )  # fmt: skip
 
 
+def test_an_undecided_audit_is_shown_for_a_day_with_its_change_and_what_it_lacked() -> None:
+    watch = Watch()
+    ended = replace(
+        audit("a", AuditState.UNDECIDED, ended=START + 9),
+        routes=("/refunds", "/rates"),
+        reason="a new prompt",
+        why="it lacked traffic: 40 answers came",
+    )
+    watch.metrics.show_audits([ended, audit("b", AuditState.RUNNING)])
+    labels = {
+        "service": "desk", "environment": "prod", "route": "/refunds, /rates",
+        "change": "a new prompt", "lacked": "it lacked traffic: 40 answers came",
+    }  # fmt: skip
+    assert watch.value("ragvigil_audit_undecided", **labels) == 1
+    watch.now += 90_000
+    assert watch.value("ragvigil_audit_undecided", **labels) is None
+
+
 def test_audits_are_shown_while_they_run_and_counted_once_when_they_end() -> None:
     watch = Watch()
     before = audit("before", AuditState.DROPPED, ended=START - 1)
