@@ -13,6 +13,8 @@ AttributeValue: TypeAlias = (
     "str | bool | int | float | bytes | list[AttributeValue] | dict[str, AttributeValue] | None"
 )
 Attributes: TypeAlias = Mapping[str, AttributeValue]
+AHEAD_NANOS, BEHIND_NANOS = 600 * 10**9, 24 * 3600 * 10**9
+"""The end of a trace is believable up to so long after its receipt, and so long before."""
 MAX_VALUE_CHARACTERS = 1 << 20
 """Longer texts are cut where spans are decoded, and end with a mark; the spool keeps them whole."""
 

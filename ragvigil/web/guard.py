@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -15,12 +15,13 @@ from ragvigil.web.errors import error_response
 from ragvigil.web.metrics import FOREIGN, Foreign
 from ragvigil.web.permissions import TOKEN_NEEDED, Access
 
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
 SECURITY_HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    ),
+    "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -28,6 +29,7 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+"""What every reply has; a page that needs another policy sets it itself."""
 READING = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -37,15 +39,23 @@ class Guard:
     A browser lets a page of another site post a plain form to this address. So a request that
     changes something must be JSON, and neither `Sec-Fetch-Site` nor `Origin` may name another
     site. There are no cookies: a page of another site has no token that it could send.
+
+    `methods_instead` gives the methods of a path that has not the request's; else it is empty.
     """
 
     def __init__(
-        self, app: ASGIApp, access: Access, hosts: Iterable[str], max_body_bytes: int
+        self,
+        app: ASGIApp,
+        access: Access,
+        hosts: Iterable[str],
+        max_body_bytes: int,
+        methods_instead: Callable[[Scope], Collection[str]] = lambda _: (),
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body_bytes = max_body_bytes
+        self._methods_instead = methods_instead
         self._mistakes = Mistakes("web")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,7 +65,9 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                own = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    own.setdefault(name, value)
             await send(message)
 
         refusal = self._refusal(scope)
@@ -76,6 +88,10 @@ class Guard:
         if is_export(scope["method"], scope["path"]):
             peer = (scope.get("client") or ("unknown",))[0]
             return error_response(404, self._mistakes.note(Mistake.OTLP, peer))
+        methods = ", ".join(sorted(self._methods_instead(scope)))
+        if methods:
+            sentence = f"this address has no {scope['method']}, only {methods}"
+            return error_response(405, sentence, headers={"allow": methods})
         # The routes check the permission themselves; this comes before any body is read.
         if self._access.role(*headers.getlist("authorization")) is None:
             return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})

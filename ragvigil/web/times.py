@@ -13,8 +13,8 @@ EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-def point_of_time(text: str, now: datetime) -> datetime:
-    """The time that `text` names.
+def point_of_time(text: str, now: datetime, name: str = "since") -> datetime:
+    """The time that `text` names; `name` is the parameter that it is the value of.
 
     >>> now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     >>> for text in ("6h", "2026-03-01", "1772366400"): print(point_of_time(text, now))
@@ -30,7 +30,8 @@ def point_of_time(text: str, now: datetime) -> datetime:
         time = LATEST
     if not EARLIEST <= time < LATEST:
         raise HTTPException(
-            422, f"query.since: {text} is neither ISO 8601, nor epoch seconds, nor like 30m, 6h, 7d"
+            422,
+            f"query.{name}: {text} is neither ISO 8601, nor epoch seconds, nor like 30m, 6h, 7d",
         )
     return time
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx2
 import pytest
 
 from alerts.deltas.job import DeltaJob, run_deltas
 from alerts.settings import AlertsSettings
+from ragvigil.app.sources.judges import judge_source
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import Absent, Citation, ContextSource, Document, RagRecord
 from ragvigil.model.score import Layer, Score
@@ -209,6 +214,99 @@ async def test_records_are_found_by_route_rubric_score_label_and_time(store: Sto
     assert await found(since=str(NOW - 240)) == [1, 2]
     assert await found(since=TODAY.replace(minute=58, hour=8).isoformat()) == [1, 2]
     assert await found(route="/nowhere") == []
+
+
+async def test_records_end_before_until(store: Store) -> None:
+    keep(store, [outcome(number, NOW - 100 * number) for number in (1, 2, 3)])
+    asking = client(store)
+    reply = (
+        await asking.get("/api/v1/records", params={"since": "1h", "until": str(NOW - 200)})
+    ).json()
+    assert [int(record["trace_id"], 16) for record in reply["records"]] == [3]
+    assert (reply["since"], reply["until"]) == (when(NOW - HOUR), when(NOW - 200))
+    default = (await asking.get("/api/v1/records")).json()
+    assert (default["since"], default["until"]) == (when(NOW - DAY), None)
+    backwards = await asking.get("/api/v1/records", params={"since": "1h", "until": "2h"})
+    sentence = "query.until: 2h is not after since, 1h"
+    assert (backwards.status_code, backwards.json()["error"]["message"]) == (422, sentence)
+
+
+def when(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize("chosen", [{}, {"below": 0.9}, {"label": "quote_not_found"}], ids=str)
+async def test_pages_of_records_follow_one_another_without_gap_or_repetition(
+    store: Store, chosen: dict[str, object]
+) -> None:
+    """Also while newer answers arrive, at equal times and scores, and while the clock goes on."""
+    values = [0.5, 0.5, 0.25, 0.0, 0.5, 0.25, 0.5]
+    keep(store, [outcome(n, NOW - 60 - n // 3, value=v) for n, v in enumerate(values, 1)])
+    everything = await page(client(store), {**chosen, "limit": 100})
+    found, cursor, late = [], "", NOW
+    while len(found) < 20:
+        late += 600
+        at = {"cursor": cursor} if cursor else {}
+        reply = await page(client(store, late), {**chosen, **at, "limit": 2})
+        found += reply["records"]
+        keep(store, [outcome(late, NOW + 600, value=1.0)])
+        cursor = reply["next"]
+        if cursor is None:
+            break
+    ids = [record["trace_id"] for record in found]
+    assert ids == [record["trace_id"] for record in everything["records"]]
+    assert len(ids) == len(values)
+
+
+async def page(asking: httpx2.AsyncClient, parameters: dict[str, object]) -> Any:
+    reply = await asking.get("/api/v1/records", params=parameters)  # type: ignore[arg-type]
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+async def test_a_cursor_belongs_to_its_parameters(store: Store) -> None:
+    keep(store, [outcome(number, NOW - 100 * number) for number in (1, 2, 3)])
+    asking = client(store)
+    cursor = (await page(asking, {"limit": 1, "route": "/refunds"}))["next"]
+    written = base64.urlsafe_b64decode(cursor + "===").replace(b"/", b"!")
+    moved = base64.urlsafe_b64encode(written.replace(b",0.0,", b",0.5,")).decode()
+    for wrong in ({"cursor": cursor}, *({"cursor": c, "route": "/refunds"} for c in
+                                        (cursor[:-3], moved, "x", "W10", "%", "é"))):  # fmt: skip
+        reply = await asking.get("/api/v1/records", params=wrong)
+        assert reply.status_code == 422, wrong
+        assert "no `next` of a reply" in reply.json()["error"]["message"]
+
+
+async def test_a_rubric_that_does_not_exist_is_named_on_every_route(store: Store) -> None:
+    judging = judge_source(store, ["citation_validity", "refusal"], {}, time.time)
+    app = api(store, Quiet(), WebSettings(), judging=judging)
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    asking = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
+    told = "query.rubric: there is no rubric validity; there are citation_validity, refusal"
+    for route in ("records", "deltas", "judges", "estimates", "disagreements", "labels"):
+        reply = await asking.get(f"/api/v1/{route}", params={"rubric": "validity"})
+        assert (reply.status_code, reply.json()["error"]["message"]) == (422, told)
+        for known in ("", "refusal", "citation_validity:failed"):
+            reply = await asking.get(f"/api/v1/{route}", params={"rubric": known})
+            assert reply.status_code == 200
+
+
+async def test_a_trace_says_that_its_own_clock_was_not_believed(store: Store) -> None:
+    right, wrong = outcome(1, NOW - 100), outcome(2, NOW - 100)
+    (scored,) = wrong.records
+    year = 365 * DAY * NANOS
+    record = replace(
+        scored.record,
+        started_unix_nano=scored.record.started_unix_nano - year,
+        ended_unix_nano=scored.record.ended_unix_nano - year,
+    )
+    keep(store, [right, replace(wrong, records=(replace(scored, record=record),))])
+    said = {}
+    for number in (1, 2):
+        reply = await client(store).get(f"/api/v1/traces/{number:032x}")
+        (form,) = reply.json()["records"]
+        said[number] = form["clock_replaced"]
+    assert said == {1: False, 2: True}
 
 
 async def test_a_drop_is_shown_with_its_hour_and_a_steady_route_without(store: Store) -> None:

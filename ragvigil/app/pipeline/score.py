@@ -15,14 +15,10 @@ from ragvigil.app.pipeline import metrics
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
-from ragvigil.model.span import Trace
+from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS, Trace
 from ragvigil.store.records.traces import StoredTrace
 from scorers.record_shape import measure
 from scorers.runner import Runner
-
-AHEAD_NANOS = 600 * 10**9
-BEHIND_NANOS = 24 * 3600 * 10**9
-"""How far a trace's own time may lie from the time of receipt; see `time_of`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

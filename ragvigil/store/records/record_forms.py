@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
+from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS
+
 Row: TypeAlias = Mapping[str, Any]
 Form: TypeAlias = dict[str, Any]
 
@@ -81,6 +83,7 @@ def full(
         "shape": dict(shape),
         "started": time_of(row["started_nanos"]),
         "ended": time_of(row["ended_nanos"]),
+        "clock_replaced": _is_clock_replaced(row),
         "sampling_probability": row["sampling_probability"],
         "feedback": [*_own_feedback(row), *feedback],
     }
@@ -101,6 +104,13 @@ def score_form(row: Row) -> Form:
 def time_of(nanos: int) -> datetime:
     """The time of nanoseconds since the epoch, to the microsecond."""
     return _EPOCH + timedelta(microseconds=nanos // 1000)
+
+
+def _is_clock_replaced(row: Row) -> bool:
+    """Whether the time is that of receipt, because the spans' own time was not believable."""
+    time = row["time_nanos"]
+    is_near = -AHEAD_NANOS <= time - row["ended_nanos"] <= BEHIND_NANOS
+    return time // 10**9 == row["received_seconds"] and not is_near
 
 
 def _nested(row: Row, name: str, fields: Sequence[str]) -> Iterable[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ragvigil.store.records import feedback, traces
 from ragvigil.store.records.record_forms import full, score_form, summary, texts_needed
@@ -17,11 +17,28 @@ Form: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, str]
 
 
+LATEST = 2**32 - 1
+"""The last second that fits the queries' UInt32 parameters."""
+
+
+class RecordPlace(NamedTuple):
+    """Where a record stands in the order of `find`: by score or 0, the newest first, by its ids."""
+
+    place: float
+    nanos: int
+    trace_id: str
+    record_id: str
+
+
+FIRST = RecordPlace(-1.0, 2**63 - 1, "", "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFilter:
-    """Which records; an empty filter is none. `since` is in seconds since the epoch.
+    """Which records; an empty filter is none. `since` and `until` are in seconds since the epoch.
 
-    `rubric`, `below` and `label` must hold of one and the same score.
+    `rubric`, `below` and `label` must hold of one and the same score. `after` is where the page
+    before ended.
     """
 
     service: str = ""
@@ -31,7 +48,9 @@ class RecordFilter:
     below: float | None = None
     label: str = ""
     since: int = 0
+    until: int = LATEST
     limit: int = 100
+    after: RecordPlace | None = None
 
     @property
     def asks_for_a_score(self) -> bool:
@@ -67,12 +86,17 @@ def trace(store: Store, trace_id: str) -> Form | None:
     }
 
 
-def find(store: Store, filter_: RecordFilter) -> list[Form]:
-    """Records that match, without their chunks: newest first, by score the lowest first."""
+def find(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPlace | None]:
+    """Records that match, without their chunks: newest first, by score the lowest first.
+
+    Also returns where the page ends, None if it is the last.
+    """
     name = "record_keys_by_score" if filter_.asks_for_a_score else "record_keys"
     keys = store.read(name, _parameters(filter_))
     if not keys:
-        return []
+        return [], None
+    end = _place(keys[filter_.limit - 1]) if len(keys) > filter_.limit else None
+    keys = keys[: filter_.limit]
     place = _Places(
         sorted({row["minute"] for row in keys}),
         sorted({row["trace_id"] for row in keys}),
@@ -81,7 +105,8 @@ def find(store: Store, filter_: RecordFilter) -> list[Form]:
     ids = sorted({row["record_id"] for row in keys})
     rows = {_key(row): row for row in place.read(store, "record_rows", record_ids=ids)}
     scores = _by_record(place.read(store, "record_scores"))
-    return [summary(rows[key], scores.get(key, [])) for key in map(_key, keys) if key in rows]
+    forms = [summary(rows[key], scores.get(key, [])) for key in map(_key, keys) if key in rows]
+    return forms, end
 
 
 def absences(store: Store, since: int) -> list[Form]:
@@ -136,6 +161,7 @@ class _Places:
 
 
 def _parameters(filter_: RecordFilter) -> dict[str, object]:
+    after = filter_.after or FIRST
     return {
         "service": filter_.service,
         "environment": filter_.environment,
@@ -144,9 +170,18 @@ def _parameters(filter_: RecordFilter) -> dict[str, object]:
         "below": -1.0 if filter_.below is None else filter_.below,
         "label": filter_.label,
         "since": filter_.since - filter_.since % 60,
-        "limit": filter_.limit,
+        "until": filter_.until,
+        "limit": filter_.limit + 1,
         "by_score": int(bool(filter_.rubric) or filter_.below is not None),
+        "after_place": after.place,
+        "after_nanos": after.nanos,
+        "after_trace": after.trace_id,
+        "after_record": after.record_id,
     }
+
+
+def _place(row: Mapping[str, Any]) -> RecordPlace:
+    return RecordPlace(row.get("place", 0.0), row["time_nanos"], *_key(row))
 
 
 def _key(row: Mapping[str, Any]) -> Key:

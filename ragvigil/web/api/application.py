@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from ragvigil.model.endpoint import split_endpoint
 from ragvigil.web.answers import API, Answers
@@ -35,7 +37,8 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import home, runbook
+from ragvigil.web.pages import docs, home, runbook
+from ragvigil.web.parameters import known_parameters
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.views.doctor import DoctorForm
@@ -62,6 +65,7 @@ PARTS = (
     audits,
     topics,
     home,
+    docs,
     runbook,
 )
 
@@ -126,7 +130,13 @@ def api(
         keep_seconds=keep_seconds,
         now=lambda: clock().timestamp(),
     )
-    return Guard(answers, app.state.access, hosts(settings), settings.max_body_bytes)
+    return Guard(
+        answers,
+        app.state.access,
+        hosts(settings),
+        settings.max_body_bytes,
+        partial(_methods_instead, app),
+    )
 
 
 def application(
@@ -173,9 +183,17 @@ def application(
 def _route(app: FastAPI) -> None:
     app.state.routers = [part.router for part in PARTS]
     for router in app.state.routers:
-        app.include_router(router)
+        checked = [Depends(known_parameters)] if router.prefix else []
+        app.include_router(router, dependencies=checked)
     app.mount("/static", StaticFiles(directory=WEB / "static"))
     handle_errors(app)
+
+
+def _methods_instead(app: FastAPI, scope: Scope) -> set[str]:
+    """The methods of a request's path if its own is not among them; empty for no such path."""
+    of_path = [route for route in home.every_route(app) if route.matches(scope)[0] != Match.NONE]
+    methods = {method for route in of_path for method in route.methods}
+    return set() if scope["method"] in methods else methods
 
 
 def _first_steps(app: FastAPI) -> set[str]:

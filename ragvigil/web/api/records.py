@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.store.records import records as stored
+from ragvigil.store.records.records import LATEST
+from ragvigil.web.cursor import read_cursor, write_cursor
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views.records import RecordsForm, TraceForm
@@ -15,6 +19,7 @@ router = APIRouter(prefix="/api/v1")
 
 TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$", description="32 hex digits")]
 Name = Annotated[str, Query(max_length=256)]
+DEFAULT_SINCE = "24h"
 
 
 @router.get(
@@ -50,13 +55,19 @@ def records(
     since: Annotated[
         str,
         Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d"),
-    ] = "24h",
+    ] = DEFAULT_SINCE,
+    until: Annotated[
+        str, Query(max_length=40, description="only answers before this, written as in `since`")
+    ] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[
+        str, Query(max_length=1024, description="`next` of the page before, with its parameters")
+    ] = "",
 ) -> RecordsForm:
-    """Newest first; with `rubric` or `below`, lowest score first.
+    """Newest first; with `rubric` or `below`, lowest score first. By default, of the last 24 hours.
 
     `below` and `label` together match one score that fulfils both; with `rubric`, a score of that
-    rubric. An empty filter matches everything.
+    rubric. An empty filter matches everything. Pages after the first look at the time of the first.
     """
     filter_ = stored.RecordFilter(
         service=service,
@@ -65,8 +76,26 @@ def records(
         rubric=rubric,
         below=below,
         label=label,
-        since=int(point_of_time(since, request.app.state.clock()).timestamp()),
         limit=limit,
     )
-    found = stored.find(request.app.state.store, filter_)
-    return RecordsForm.model_validate({"records": found})
+    window = _window(since, until, request.app.state.clock())
+    page = read_cursor(cursor, filter_) if cursor else replace(filter_, **window)
+    found, end = stored.find(request.app.state.store, page)
+    return RecordsForm.model_validate(
+        {
+            "records": found,
+            "since": datetime.fromtimestamp(page.since, UTC),
+            "until": datetime.fromtimestamp(page.until, UTC) if page.until < LATEST else None,
+            "next": write_cursor(replace(page, after=end)) if end is not None else None,
+        }
+    )
+
+
+def _window(since: str, until: str, now: datetime) -> dict[str, int]:
+    first = min(int(point_of_time(since, now).timestamp()), LATEST)
+    if not until:
+        return {"since": first}
+    end = min(int(point_of_time(until, now, "until").timestamp()), LATEST)
+    if end <= first:
+        raise HTTPException(422, f"query.until: {until} is not after since, {since}")
+    return {"since": first, "until": end}

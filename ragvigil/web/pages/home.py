@@ -63,18 +63,6 @@ def home(request: Request) -> HTMLResponse:
     return HTMLResponse(text)
 
 
-@router.get(
-    "/api/v1/openapi.json",
-    summary="This API as an OpenAPI document",
-    include_in_schema=False,
-    dependencies=[Depends(Requires(Permission.READ))],
-)
-def openapi(request: Request) -> dict[str, Any]:
-    """The OpenAPI document."""
-    document: dict[str, Any] = request.app.openapi()
-    return document
-
-
 def every_route(app: Any) -> list[APIRoute]:
     """The routes of the application; static files are not among them."""
     routers: list[APIRouter] = app.state.routers

@@ -89,6 +89,9 @@ class RecordForm(RecordSummary):
     entry_route: str
     started: datetime
     ended: datetime
+    clock_replaced: bool = Field(
+        description="whether `time` is that of receipt, as the spans' own is not believable"
+    )
     generation: int
     retrieved: list[DocumentForm]
     reranked: list[DocumentForm]
@@ -124,3 +127,6 @@ class RecordsForm(BaseModel):
     """Records that match, newest first; with a rubric, lowest score first."""
 
     records: list[RecordSummary]
+    since: datetime = Field(description="the earliest time that was looked at")
+    until: datetime | None = Field(description="the time before which was looked, null for none")
+    next: str | None = Field(description="`cursor` of the next page, null where this is the last")

@@ -61,9 +61,14 @@ def _record(record: JsonObject, console: Console) -> None:
     for document in record["context"]:
         console.print(f"  chunk     [{document['id']}] {short(document['content'], console)}")
     if record["answer"] is not None:
-        console.print(f"  answer    {record['answer']}")
+        console.print(f"  answer    {record['answer'] or '(no text)'}")
     for field, reason in record["absent"].items():
         console.print(f"  absent    {field}: {reason}")
+    if record["truncated"]:
+        console.print(f"  cut       {', '.join(record['truncated'])}")
+    if record["clock_replaced"]:
+        claimed, counted = (record[name][:19].replace("T", " ") for name in ("ended", "time"))
+        console.print(f"  clock     not believable: {claimed}; time of receipt: {counted}")
     for score in record["scores"]:
         value = "–" if score["value"] is None else f"{score['value']:.2f}"
         line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {score['explanation']}"

@@ -97,11 +97,44 @@ async def test_the_home_page_has_no_inline_code_and_names_every_route() -> None:
     assert (await client().get("/static/ragvigil.css")).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json", "/api/v1/nowhere"])
+@pytest.mark.parametrize("path", ["/redoc", "/openapi.json", "/api/v1/nowhere"])
 async def test_an_unknown_path_is_an_error_of_the_one_form(path: str) -> None:
     reply = await client().get(path)
     assert reply.status_code == 404
     assert set(reply.json()["error"]) == {"status", "reason", "message", "details"}
+
+
+@pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH", "POST", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/api/v1/records", "/", "/docs", f"/api/v1/traces/{'a' * 32}"])
+async def test_a_method_that_a_path_lacks_is_405_with_those_it_has(method: str, path: str) -> None:
+    reply = await client().request(method, path)
+    assert (reply.status_code, reply.headers["allow"]) == (405, "GET")
+    assert reply.json()["error"]["reason"] == "method_not_allowed"
+
+
+async def test_all_methods_of_a_path_are_named() -> None:
+    reply = await client().delete("/api/v1/labels")
+    assert (reply.status_code, reply.headers["allow"]) == (405, "GET, POST")
+    assert reply.json()["error"]["message"] == "this address has no DELETE, only GET, POST"
+    assert (await client().get("/api/v1/alerts/test")).headers["allow"] == "POST"
+    assert (await client().delete("/api/v1/nowhere")).status_code in (404, 415)
+
+
+def routes() -> list[str]:
+    """The paths of the API that are read, with something for each of their parameters."""
+    app = web.application(None, Quiet(), WebSettings())  # type: ignore[arg-type]
+    read = [route.path for route in every_route(app) if "GET" in route.methods]
+    paths = [path for path in read if path.startswith("/api/") and not path.endswith(".json")]
+    return [path.replace("{trace_id}", "a" * 32).replace("{kind}", "traces") for path in paths]
+
+
+@pytest.mark.parametrize("path", routes())
+async def test_an_unknown_parameter_is_named_on_every_route(path: str) -> None:
+    """A filter with a typing mistake would filter nothing, and look like an answer."""
+    reply = await client().get(path, params={"rout": "/ask"})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["details"][0]["where"]) == (422, "query.rout")
+    assert "there is no such parameter; there " in error["message"]
 
 
 async def test_a_wrong_value_is_named() -> None:

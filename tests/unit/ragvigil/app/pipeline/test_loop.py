@@ -17,9 +17,9 @@ from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS, FRAMES_A_TURN
 from ragvigil.app.pipeline.pool import ScoringPool
-from ragvigil.app.pipeline.score import AHEAD_NANOS, BEHIND_NANOS, TraceScorer, time_of
+from ragvigil.app.pipeline.score import TraceScorer, time_of
 from ragvigil.app.pipeline.sink import Sink
-from ragvigil.model.span import SpanKind
+from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS, SpanKind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records
 from tests.outcomes import NOW, SECOND, trace_of

@@ -41,7 +41,7 @@ def record(**changes: Any) -> dict[str, Any]:
     return {
         "record_id": "r1", "route": "/ask", "query": "How long?", "answer": "5 days [a].",
         "context": [{"id": "a", "content": "5 days"}, {"id": "b", "content": None}],
-        "absent": {}, "scores": [], **changes,
+        "absent": {}, "scores": [], "truncated": [], "clock_replaced": False, **changes,
     }  # fmt: skip
 
 
@@ -366,3 +366,18 @@ def test_no_labels_and_no_judges_say_what_to_do(capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "ragvigil labels import" in out
     assert "no judge has judged" in out
+
+
+def test_a_trace_says_what_was_cut_that_its_clock_was_replaced_and_that_its_answer_is_empty(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    strange = record(answer="", truncated=["values"], clock_replaced=True,
+                     time="2026-11-22T21:00:00.5Z", ended="1970-01-01T00:00:07Z")  # fmt: skip
+    print_trace({"trace_id": "ab" * 16, "records": [strange]}, as_json=False)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "answer    (no text)" in lines
+    assert "cut       values" in lines
+    assert (
+        "clock     not believable: 1970-01-01 00:00:07; time of receipt: 2026-11-22 21:00:00"
+        in lines
+    )

@@ -1,0 +1,37 @@
+"""What may stand in the query string of a request to the API."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+
+def known_parameters(request: Request) -> None:
+    """A dependency of every route of the API.
+
+    Raises RequestValidationError (422) for a parameter that the route does not have, which would
+    otherwise be a filter that filters nothing, and for a rubric that does not exist.
+    """
+    route = request.scope["route"]
+    assert isinstance(route, APIRoute)
+    names = [parameter.alias for parameter in route.dependant.query_params]
+    problems = [
+        _problem(name, f"there is no such parameter; {_listed(names)}")
+        for name in dict.fromkeys(request.query_params)
+        if name not in names
+    ]
+    rubrics = sorted(request.app.state.judges.rubrics())
+    rubric = request.query_params.get("rubric", "").partition(":")[0]  # the rate of a label
+    if rubric and "rubric" in names and rubrics and rubric not in rubrics:
+        problems.append(_problem("rubric", f"there is no rubric {rubric}; {_listed(rubrics)}"))
+    if problems:
+        raise RequestValidationError(problems)
+
+
+def _problem(name: str, message: str) -> dict[str, object]:
+    return {"loc": ("query", name), "msg": message}
+
+
+def _listed(names: list[str]) -> str:
+    return f"there are {', '.join(names)}" if names else "there are none"
