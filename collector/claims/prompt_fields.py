@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from collector.claims.elements import elements
@@ -24,6 +25,7 @@ REQUIREMENT = re.compile(
 )  # fmt: skip
 """What DSPy writes behind the last field."""
 LINE = re.compile(r"[^\n]+")
+COLON = re.compile("[:：]")
 ITEM = re.compile(r"[ \t]*(?:[-*•+–][ \t]|\(?\d{1,3}[.)][ \t])")
 DECORATED = re.compile(
     r"[ \t]*(?:[#*=_~-]+[ \t]*(?P<name>[^\n#*=_~\[【-][^\n]{0,80}?)[ \t]*[#*=_~:：-]*"
@@ -66,13 +68,15 @@ def marked_fields(text: str) -> dict[str, str]:
     return fields
 
 
-def labels(text: str) -> list[Label]:
+@lru_cache(maxsize=4)  # a prompt is asked for its question and for its context
+def labels(text: str) -> tuple[Label, ...]:
     """The labels of a text in order; those of list items and of unknown names are left out.
 
     >>> [(label.kind.value, label.name) for label in labels("Context:\\na\\n\\nQuestion: b?")]
     [('context', 'Context'), ('question', 'Question')]
     """
-    return [label for line in LINE.finditer(text) if (label := _label(text, line)) is not None]
+    found = (_label(text, line) for line in LINE.finditer(text))
+    return tuple(label for label in found if label is not None)
 
 
 def _label(text: str, line: re.Match[str]) -> Label | None:
@@ -80,9 +84,9 @@ def _label(text: str, line: re.Match[str]) -> Label | None:
     if ITEM.match(content) or content.lstrip().startswith(('"', "'", "`")):
         return None
     start, end = line.span()
-    colon = next((at for at, sign in enumerate(content) if sign in ":："), -1)
-    if colon >= 0:
-        found = _before_colon(content, colon, start, end)
+    colon = COLON.search(content)
+    if colon is not None:
+        found = _before_colon(content, colon.start(), start, end)
         if found is not None:
             return found
     decorated = DECORATED.match(content) or CAPITALS.match(content)
