@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind
-from ragvigil.model.record import Absent, Document, RagRecord
+from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
 from ragvigil.store.records.texts import text_hash
 
 VALUES = (
@@ -141,6 +141,8 @@ def _reranker(record: RagRecord) -> str:
     """The reranker's name; NO_RERANKER for a step that did not run, empty for one not seen."""
     if record.dimensions.reranker_model:
         return record.dimensions.reranker_model
+    if record.context_source is ContextSource.INFERRED:
+        return ""  # it shows only in answers whose order it changed
     if "reranked" not in record.absent:
         return "unnamed" if record.reranked else ""
     if record.absent["reranked"] is not Absent.NOT_RUN or record.error or not record.retrieved:

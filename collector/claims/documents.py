@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -26,6 +27,7 @@ CONTENT_KEYS = (
     "page_content", "content", "text", "document", "page_text", "chunk_text", "passage", "chunk",
 )  # fmt: skip
 SCORE_KEYS = ("score", "relevance_score", "relevanceScore", "similarity", "distance", "_score")
+RERANK_SCORE_KEYS = ("relevance_score", "relevanceScore", "rerank_score", "reranker_score")
 LIST_KEYS = (
     "documents", "docs", "source_documents", "context", "contexts", "results", "nodes", "matches",
     "source_nodes", "chunks", "passages", "hits", "retrieved_documents", "retrieved_contexts",
@@ -169,6 +171,23 @@ def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld
     if documents and not any(document.chunk_id for document in documents):
         return Withheld.HIDDEN
     return Listing(documents, complete)
+
+
+def with_rerank_scores(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """Documents that a reranker returned, with the score that it left in their metadata.
+
+    LangChain's rerankers have no other place for it.
+
+    >>> document = Document(chunk_id="a", metadata={"relevance_score": 0.5})
+    >>> with_rerank_scores([document])[0].score
+    0.5
+    """
+    return tuple(
+        replace(document, score=number(_first(document.metadata, RERANK_SCORE_KEYS)))
+        if document.score is None and document.metadata
+        else document
+        for document in documents
+    )
 
 
 def draft_of(entry: object) -> Draft | None:

@@ -15,6 +15,10 @@ from ragvigil.model.span import Span
 
 log = logging.getLogger(__name__)
 
+RERANKING = ("rerank", "contextualcompression", "crossencoder")
+"""Parts of class names of rerankers that frameworks trace as retrievers: what they return is what
+was kept, in another order, and not what was retrieved."""
+
 
 class SpanReading:
     """A span as the conventions read it. Lazy values are evaluated at their first use."""
@@ -28,6 +32,8 @@ class SpanReading:
         self._values: dict[Field, Any] = {}
         role = self.get(Field.ROLE)
         self.role: SpanRole | None = role if isinstance(role, SpanRole) else None
+        if self.role is SpanRole.RETRIEVER and names_reranker(span.name):
+            self.role = SpanRole.RERANKER
 
     def raw(self, field: Field) -> Any:
         """The strongest value, else why there is none (`Withheld`, NO_TEXT), else None."""
@@ -65,6 +71,16 @@ class SpanReading:
             elif value is not None and value != "":
                 return value
         return reason
+
+
+def names_reranker(name: str) -> bool:
+    """Whether the name of a retriever is that of a reranker.
+
+    >>> names_reranker("vector_db_retrieve ContextualCompressionRetriever")
+    True
+    """
+    lowered = name.lower()
+    return any(part in lowered for part in RERANKING)
 
 
 def read(span: Span, conventions: Sequence[RegisteredConvention]) -> SpanReading:

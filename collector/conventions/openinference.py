@@ -13,6 +13,7 @@ from functools import partial
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
 from collector.claims.flat import Rows, columns, gather
+from collector.claims.merge import names_reranker
 from collector.claims.messages import is_empty_reply, messages_of, messages_of_rows
 from collector.claims.program_calls import SCOPE as DSPY
 from collector.claims.program_calls import program_claims
@@ -47,8 +48,6 @@ SCALARS = {
     "user.id": (Field.USER, text, 1),
     "agent.name": (Field.AGENT_NAME, text, 2),
 }
-RERANKING = ("rerank", "contextualcompression", "crossencoder")
-"""Parts of class names: LangChain's rerankers are RETRIEVER spans, LlamaIndex' CHAIN spans."""
 HAYSTACK_DOCUMENT = re.compile(r"^Document\(id=([^,)\s]+)")
 NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
 FIRST_TOKEN = "First Token Stream Event"
@@ -87,8 +86,9 @@ def claims(span: Span) -> Iterator[Claim]:
 def _role(span: Span, role: SpanRole) -> SpanRole:
     """The declared role, except for rerankers and generators that only their name reveals."""
     name = span.name.lower()
+    # LangChain's rerankers are RETRIEVER spans, LlamaIndex' CHAIN spans.
     if role is SpanRole.RETRIEVER or (role is SpanRole.CHAIN and "postprocess" in name):
-        if any(part in name for part in RERANKING):
+        if names_reranker(name):
             return SpanRole.RERANKER
         if "generate" in name:
             return SpanRole.CHAIN  # Bedrock's RetrieveAndGenerate also answers

@@ -12,6 +12,7 @@ from functools import partial
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
+from collector.claims.merge import names_reranker
 from collector.claims.messages import text_of
 from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
@@ -49,6 +50,8 @@ SCALARS = {
 }
 HIT_EVENTS = ("db.query.result", "db.search.result")
 READ_OPERATIONS = ("query", "search", "get", "retrieve", "knn", "similarity", "hybrid", "fetch")
+NODE_LIST = '["{\\"node\\":'
+"""How a list of LlamaIndex' nodes begins: each is a text, which is the JSON of a node."""
 CHUNK_EVENT = "gen_ai.content.completion.chunk"
 
 
@@ -80,6 +83,10 @@ def _roles(span: Span) -> Iterator[Claim]:
     kind = ROLES.get(text(attributes.get("traceloop.span.kind")))
     if kind is not None:
         yield Claim(Field.ROLE, _entity_role(span, kind), 8)
+    entity = text(attributes.get("traceloop.entity.name"))
+    if entity.endswith("Retriever") and names_reranker(entity):
+        # LangChain's is a task, and its operation `vector_db_retrieve`.
+        yield Claim(Field.ROLE, SpanRole.RERANKER, 3)
     if _is_vector_search(span):
         yield Claim(Field.ROLE, SpanRole.RETRIEVER, 10)
 
@@ -93,7 +100,22 @@ def _entity_role(span: Span, kind: SpanRole) -> SpanRole:
             return SpanRole.RETRIEVER
         if class_name.endswith(("Rerank", "Reranker", "Ranker")):
             return SpanRole.RERANKER
+        return _node_step(span.attributes) or kind
     return kind
+
+
+def _node_step(attributes: Attributes) -> SpanRole | None:
+    """The role of a LlamaIndex class of the user's own, which may have any name.
+
+    A retriever makes a list of nodes of a query, a postprocessor one of nodes.
+    """
+    returned = text(attributes.get("traceloop.entity.output"))
+    if returned != "[]" and not returned.startswith(NODE_LIST):
+        return None
+    inputs = text(attributes.get("traceloop.entity.input"))
+    if inputs.startswith(('{"query_bundle":', '{"str_or_query_bundle":')):
+        return SpanRole.RETRIEVER
+    return SpanRole.RERANKER if inputs.startswith('{"nodes":') else None
 
 
 def _is_vector_search(span: Span) -> bool:
@@ -113,17 +135,19 @@ def _entity(span: Span) -> Iterator[Claim]:
     inputs = attributes.get("traceloop.entity.input", attributes.get("gen_ai.task.input"))
     returned = attributes.get("traceloop.entity.output", attributes.get("gen_ai.task.output"))
     name = f"{span.name} {text(attributes.get('traceloop.entity.name'))}".lower()
-    retrieves = "retriev" in name or "vector_db" in name
+    step = _node_step(attributes)
+    reranks = names_reranker(name) or step is SpanRole.RERANKER
+    retrieves = "retriev" in name or "vector_db" in name or step is SpanRole.RETRIEVER
     if inputs is not None:
         yield Claim(Field.INPUT, inputs, 6)
-        if retrieves or "rerank" in name:
+        if retrieves or reranks:
             yield Claim(Field.QUERY, partial(_entity_query, inputs), 6)
         # A cheap test before parsing: most inputs have no nodes.
-        if '"nodes"' in text(inputs)[:65_536] and not retrieves and "rerank" not in name:
+        if '"nodes"' in text(inputs)[:65_536] and not retrieves and not reranks:
             yield Claim(Field.CONTEXT, partial(_nodes, inputs), 6)
     if returned is not None:
         yield Claim(Field.OUTPUT, returned, 6)
-        if "rerank" in name:
+        if reranks:
             yield Claim(Field.RERANKED, partial(find_documents, returned), 6)
         elif retrieves:
             yield Claim(Field.RETRIEVED, partial(find_documents, returned), 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from collector.citing.markers import LONGEST
@@ -71,6 +72,10 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
     """What the spans say about an answer; None if it was not made from documents."""
     gathered = evidence.gather(extent)
     shown = context.choose(gathered, extent.answering, extent.models)
+    if shown.source is ContextSource.INFERRED:  # the scores are those of the retriever
+        gathered = replace(
+            gathered, reranked=tuple(replace(chunk, score=None) for chunk in shown.documents)
+        )
     if not any(node.retrieves for node in extent.nodes) and not shown.documents:
         return None
     calls = measures.model_calls(extent.nodes)

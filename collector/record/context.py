@@ -12,8 +12,9 @@ from collector.claims.prompt_chunks import Block, as_id, context_blocks
 from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.tool_results import tool_documents
 from collector.record.evidence import Evidence
+from collector.record.inferred_rerank import is_reranked
 from collector.record.tree import Node
-from ragvigil.model.record import ContextSource, Document
+from ragvigil.model.record import Absent, ContextSource, Document
 
 REPLYING = frozenset({"assistant", "model", "ai", "AIMessage", "CHATBOT", "chatbot"})
 INSTRUCTING = frozenset({"system", "developer"})
@@ -62,6 +63,17 @@ def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -
     retriever, without the documents that a visible prompt does not show; then the chunks that the
     prompt's structure shows. A prompt too large to be searched counts as not visible.
     """
+    context = _chosen(evidence, answering, others)
+    is_inferred = (
+        context.source is ContextSource.RETRIEVED
+        and evidence.why_reranked is Absent.NOT_RUN
+        and len(evidence.retrievals) == 1
+        and is_reranked(evidence.retrieved or (), context.documents)
+    )
+    return replace(context, source=ContextSource.INFERRED) if is_inferred else context
+
+
+def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
     texts = prompt_texts(answering)
     prompt = "\n\n".join(texts)
     ranked, source = evidence.reranked, ContextSource.RERANKED

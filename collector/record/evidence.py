@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, SpanRole, Withheld
+from collector.claims.documents import with_rerank_scores
 from collector.claims.payload import question_of
 from collector.record.boundaries import Extent, has_failed
 from collector.record.tree import Node
@@ -59,7 +60,9 @@ def gather(extent: Extent) -> Evidence:
         known.extend(rerank_input.documents)
     # An incomplete list counts as unknown; `partial` keeps it to compare it with the prompt.
     complete = merged is not None and merged.complete
-    reranked = complete_from(ranked.documents, known) if ranked and ranked.complete else None
+    reranked = None
+    if ranked is not None and ranked.complete:
+        reranked = complete_from(with_rerank_scores(ranked.documents), known)
     return Evidence(
         retrievals=tuple(_retrieval(node, everywhere) for node in retrievers),
         retrieved=_with_real_ids(merged.documents, everywhere) if merged and complete else None,
@@ -130,10 +133,19 @@ def _join(listings: Sequence[Listing]) -> Listing:
 def _last(nodes: Sequence[Node], field: Field) -> Listing | None:
     """The list of the last span that has a non-empty one."""
     for node in sorted(nodes, key=lambda n: (n.end, n.start, n.id), reverse=True):
-        listing = node.reading.get(field) if node.reading is not None else None
+        listing = _stated(node, field)
         if isinstance(listing, Listing) and listing.documents:
             return listing
     return None
+
+
+def _stated(node: Node, field: Field) -> object:
+    """What a span says of a field. A reranker that is traced as a retriever claims RETRIEVED."""
+    if node.reading is None:
+        return None
+    if field is Field.RERANKED and not node.reading.claims(Field.RERANKED):
+        return node.reading.raw(Field.RETRIEVED)
+    return node.reading.raw(field)
 
 
 def _whole_retrieval(
@@ -290,5 +302,5 @@ def _why_reranked(rerankers: Sequence[Node], ranked: Listing | None) -> Absent:
         return Absent.TRUNCATED
     if any(has_failed(node) for node in rerankers):
         return Absent.ERRORED
-    withheld = [node.reading.raw(Field.RERANKED) for node in rerankers if node.reading]
+    withheld = [_stated(node, Field.RERANKED) for node in rerankers]
     return Absent.HIDDEN if Withheld.HIDDEN in withheld else Absent.NOT_SENT

@@ -28,6 +28,9 @@ class ContextSource(StrEnum):
     """The source of the list of chunks that reached the prompt."""
 
     RERANKED = "reranked"
+    INFERRED = "inferred"
+    """The retriever's chunks in an order that only a reranker without a span explains: `reranked`
+    is inferred from the prompt."""
     RETRIEVED = "retrieved"
     PROMPT = "prompt"
     DECLARED = "declared"

@@ -12,7 +12,7 @@ from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, NUMBERS, VALUES, Fingerprint, fingerprint_of
 from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
-from ragvigil.model.record import Absent, Dimensions, Document, RagRecord
+from ragvigil.model.record import Absent, ContextSource, Dimensions, Document, RagRecord
 from ragvigil.store.records.texts import text_hash
 from tests.contract.test_scorers import records
 
@@ -75,6 +75,7 @@ def test_a_text_is_the_same_whether_its_hash_or_its_words_are_at_hand() -> None:
     [
         ({}, "unnamed"),
         ({"dimensions": Dimensions(reranker_model="r-1")}, "r-1"),
+        ({"context_source": ContextSource.INFERRED}, ""),
         ({"reranked": (), "absent": {"reranked": Absent.NOT_RUN}}, NO_RERANKER),
         ({"reranked": (), "absent": {"reranked": Absent.HIDDEN}}, ""),
         ({"reranked": (), "absent": {"reranked": Absent.NOT_RUN}, "error": "timeout"}, ""),

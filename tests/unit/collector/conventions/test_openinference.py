@@ -105,6 +105,19 @@ def test_langchains_compressor_is_a_reranker_around_a_retriever() -> None:
     assert [document.chunk_id for document in record.reranked] == ["acct-03"]
 
 
+def test_a_relevance_score_in_the_metadata_is_the_rerankers() -> None:
+    rows = {"openinference.span.kind": "RETRIEVER"}
+    for index, (name, text) in enumerate(reversed(DOCUMENTS)):
+        place = f"retrieval.documents.{index}.document"
+        metadata = {"id": name, "relevance_score": 0.9 - index / 10}
+        rows |= {f"{place}.content": text, f"{place}.metadata": json.dumps(metadata)}
+    outer = span("ContextualCompressionRetriever", rows, parent="root", at=(0.1, 0.3))
+    inner = retriever("VectorStoreRetriever", parent="ContextualCompressionRetriever")
+    (record,) = records(trace(span("root", CHAIN), outer, inner, llm()))
+    assert [document.score for document in record.reranked] == pytest.approx([0.9, 0.8, 0.7])
+    assert {document.score for document in record.retrieved} == {None}
+
+
 def test_llamaindex_reranker_names_nodes_only_by_id() -> None:
     output = json.dumps([f"<NodeWithScore(node=TextNode(id_={name}), score=0.5)>"
                          for name in ("acct-03", "refund-01")])  # fmt: skip

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from collector.record.build import records
-from ragvigil.model.record import Absent
+from ragvigil.model.record import Absent, ContextSource
 from ragvigil.model.span import AttributeValue, Event, Span
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, span, trace
 
@@ -84,22 +84,59 @@ def test_writing_to_a_vector_store_is_no_retrieval() -> None:
     assert records(trace(ROOT, upsert, talk)) == ()
 
 
-def test_langchains_retriever_speaks_through_its_entity() -> None:
-    output = {"documents": [{"page_content": t, "metadata": {"doc_id": n}} for n, t in DOCUMENTS],
-              "count": 3}  # fmt: skip
-    attributes = {
+def langchain(
+    entity: str,
+    documents: tuple[tuple[str, str], ...],
+    *,
+    parent: str = "root",
+    at: tuple[float, float] = (0.1, 0.2),
+    scores: tuple[float, ...] = (),
+) -> Span:
+    """A LangChain retriever, as its instrumentation writes it."""
+    metadata = [{"doc_id": name} for name, _ in documents]
+    for row, score in zip(metadata, scores, strict=False):
+        row["relevance_score"] = score  # type: ignore[assignment]
+    output = {
+        "documents": [{"page_content": text, "metadata": row}
+                      for row, (_, text) in zip(metadata, documents, strict=True)],
+        "count": len(documents),
+    }  # fmt: skip
+    attributes: dict[str, AttributeValue] = {
         "traceloop.span.kind": "task",
         "gen_ai.operation.name": "vector_db_retrieve",
-        "traceloop.entity.name": "VectorStoreRetriever",
+        "traceloop.entity.name": entity,
         "traceloop.entity.input": json.dumps({"query": QUESTION, "tags": [], "kwargs": {}}),
         "traceloop.entity.output": json.dumps(output),
     }
-    found = span("vector_db_retrieve", attributes, parent="root", at=(0.1, 0.2))
-    (record,) = records(trace(ROOT, found, chat()))
+    return span("vector_db_retrieve", attributes, parent=parent, at=at, span_id=entity)
+
+
+def test_langchains_retriever_speaks_through_its_entity() -> None:
+    (record,) = records(trace(ROOT, langchain("VectorStoreRetriever", DOCUMENTS), chat()))
     assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
         DOCUMENTS
     )
     assert record.query == QUESTION
+
+
+def test_langchains_compressed_list_is_reranked_and_what_was_retrieved_is_not_seen() -> None:
+    kept = (DOCUMENTS[2], DOCUMENTS[0])
+    compressor = langchain("ContextualCompressionRetriever", kept, scores=(0.9, 0.4))
+    (record,) = records(trace(ROOT, compressor, chat()))
+    assert [document.chunk_id for document in record.reranked] == ["acct-03", "refund-01"]
+    assert [document.score for document in record.reranked] == [0.9, 0.4]
+    assert (record.retrieved, record.absent["retrieved"]) == ((), Absent.NOT_SENT)
+    assert "reranked" not in record.absent
+    assert record.context_source is ContextSource.RERANKED
+    assert record.query == QUESTION
+
+
+def test_what_langchains_compressor_got_is_what_was_retrieved() -> None:
+    compressor = langchain("ContextualCompressionRetriever", (DOCUMENTS[2],), at=(0.1, 0.25))
+    inner = langchain("VectorStoreRetriever", DOCUMENTS, parent="ContextualCompressionRetriever")
+    (record,) = records(trace(ROOT, compressor, inner, chat()))
+    assert [document.chunk_id for document in record.retrieved] == NAMES
+    assert [document.chunk_id for document in record.reranked] == ["acct-03"]
 
 
 def test_an_entity_that_was_cut_is_truncated_and_never_a_shorter_list() -> None:
