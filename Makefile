@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests wait for daemons a good part of their time: two workers more than there are cores.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
-.PHONY: demo test check bench bench-small storm package-check docs clean
+.PHONY: demo test check bench bench-small storm package-check newcomer docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -49,6 +49,9 @@ storm: $(READY) ## kills under load and while the judge works, damage of 49 kind
 
 package-check: $(READY) ## sdist and wheel, built and used as a user does: sizes, commands, the demo
 	@$(BIN)/python bench/package.py
+
+newcomer: $(READY) ## a new user's own service, in an environment of its own, against its own log
+	@$(BIN)/python bench/newcomer.py
 
 docs: $(READY) ## tables of the READMEs, docs/reference and the dashboards, from the code
 	@$(BIN)/python -m tests.house.tables --write

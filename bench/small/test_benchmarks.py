@@ -12,9 +12,12 @@ import pytest
 from ragvigil.app.process.tied import run_tied
 
 ROOT = Path(__file__).resolve().parents[2]
-FULL_SIZE_ONLY = {"clustering_latency", "damage", "full_disk", "judge_storm", "kill_storm"}
-"""They wait for minutes, whatever the size: until daemons cluster or start again, or the late
-window of a trace is over. `make bench` and `make storm` run them."""
+FULL_SIZE_ONLY = {
+    "clustering_latency", "damage", "full_disk", "judge_storm", "kill_storm", "newcomer"
+}  # fmt: skip
+"""They wait for minutes, whatever the size: until daemons cluster or start again, the late window
+of a trace is over, or 400 MB of a service's packages are installed from the network (`newcomer`).
+`make bench`, `make storm` and `make newcomer` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
 LONGEST = ("clustering", "issues", "judge", "notices", "signals", "audits")
