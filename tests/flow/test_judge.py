@@ -154,9 +154,11 @@ def test_the_api_estimates_judged_means_and_shows_the_judges(daemon: ChildDaemon
     by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
     found = {estimate["rubric"]: estimate for estimate in daemon.get("estimates")["estimates"]}
     assert found["groundedness"]["n"] >= 1
-    assert found["groundedness"]["segment"] == "r1 openai:gpt-4.1-mini1"
+    assert found["groundedness"]["segment"] == "r2 openai:gpt-4.1-mini2"
     assert found["context_relevance"]["records"] >= found["context_relevance"]["n"]
     judges = {judge["rubric"]: judge for judge in daemon.get("judges")["judges"]}
     assert judges["groundedness"]["judge"] == "openai:gpt-4.1-mini"
     assert (judges["groundedness"]["labels"], judges["groundedness"]["state"]) == (0, "unmeasured")
+    assert judges["groundedness"]["quotes"] >= 1
+    assert judges["groundedness"]["quotes_not_found"] == 0
     assert daemon.get("disagreements")["disagreements"] is not None

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from alerts.audits.estimates import SeriesEstimate, estimates
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import verdicts
+from ragvigil.store.scores.verdicts import Quotes
 from ragvigil.web.views.judges import (
     DisagreementForm,
     EstimateForm,
@@ -19,12 +21,20 @@ from ragvigil.web.views.values import time_or_none
 from scorers.calibration.disagreements import Disagreement, Opinion
 from scorers.calibration.report import Calibration, MeasuredJudge
 
+DAY = 86_400
+NO_QUOTES = Quotes()
+
 
 def judge_source(
     store: Store, rubrics: Collection[str], bars: Mapping[str, float], clock: Clock
 ) -> Judges:
     """The judges of a store; `bars` holds the value under which each rubric fails."""
-    return Judges(Calibration(store, bars, clock), rubrics, lambda since: estimates(store, since))
+    return Judges(
+        Calibration(store, bars, clock),
+        rubrics,
+        lambda since: estimates(store, since),
+        lambda: verdicts.quotes(store, int(clock() - DAY)),
+    )
 
 
 class Judges:
@@ -35,7 +45,9 @@ class Judges:
         calibration: Calibration,
         rubrics: Collection[str],
         estimates_since: Callable[[int], list[SeriesEstimate]],
+        quotes: Callable[[], Mapping[tuple[str, str], Quotes]],
     ) -> None:
+        self._quotes = quotes
         self._calibration, self._rubrics = calibration, rubrics
         self._estimates_since = estimates_since
 
@@ -45,7 +57,11 @@ class Judges:
 
     def judges(self) -> list[JudgeForm]:
         """One entry per rubric and judge."""
-        return [_judge_form(judge) for judge in self._calibration.measures()]
+        quotes = self._quotes()
+        return [
+            _judge_form(each, quotes.get((each.judge.rubric, each.judge.segment), NO_QUOTES))
+            for each in self._calibration.measures()
+        ]
 
     def disagreements(self, since: int) -> list[DisagreementForm]:
         """Verdicts since a time (seconds since the epoch) that do not agree."""
@@ -56,7 +72,7 @@ class Judges:
         return [_estimate_form(estimate) for estimate in self._estimates_since(since)]
 
 
-def _judge_form(measured: MeasuredJudge) -> JudgeForm:
+def _judge_form(measured: MeasuredJudge, quotes: Quotes) -> JudgeForm:
     judge, measure = measured.judge, measured.measure
     kappa, level = measure.kappa, measure.level
     return JudgeForm(
@@ -71,6 +87,8 @@ def _judge_form(measured: MeasuredJudge) -> JudgeForm:
         high=kappa.high,
         agreement=measure.agreement,
         disagreements=measure.disagreements,
+        quotes=quotes.quotes,
+        quotes_not_found=quotes.not_found,
         state=measure.status.state.value,
         reason=measure.status.reason,
         level=None if level is None else LevelForm.model_validate(asdict(level)),

@@ -89,6 +89,25 @@ def judges(store: Store, since: int) -> list[Judge]:
     return [Judge(**row) for row in store.read("judges", {"since": since}, priority=Priority.TICK)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotes:
+    """Quotes by which a judge proved its grades, and how many of them were not in the text."""
+
+    quotes: int = 0
+    not_found: int = 0
+
+
+def quotes(store: Store, since: int) -> dict[tuple[str, str], Quotes]:
+    """Quotes of judges since a time (seconds since the epoch), by rubric and segment."""
+    rows = store.read("judge_quotes", {"since": since})
+    return {
+        (row["rubric"], row["segment"]): Quotes(
+            quotes=int(row["quotes"]), not_found=int(row["not_found"])
+        )
+        for row in rows
+    }
+
+
 def sums(store: Store, since: int, rubrics: Collection[str]) -> dict[tuple[str, str], Sums]:
     """Sums over the uniform sample since a time (seconds), by rubric and segment."""
     parameters = {"since": since, "rubrics": sorted(rubrics)}

@@ -40,6 +40,8 @@ class JudgeForm(BaseModel):
     high: Number
     agreement: Number = Field(description="share of records on which judge and people agree")
     disagreements: int
+    quotes: int = Field(description="by which it proved its grades in the last day")
+    quotes_not_found: int = Field(description="of these, not in the text: verdicts not accepted")
     state: Literal["unmeasured", "trusted", "retired"]
     reason: str
     level: LevelForm | None

@@ -187,7 +187,12 @@ def print_judges(reply: JsonObject, console: Console) -> None:
         table.add_row(*map(Text, (*who, *figures, of_people)))
     console.print(table)
     for judge in reply["judges"]:
-        console.print(f"{judge['rubric']}: {judge['reason']}")
+        console.print(f"{judge['rubric']}: {judge['reason']}{_misquoted(judge)}")
+
+
+def _misquoted(judge: JsonObject) -> str:
+    missed, quotes = judge["quotes_not_found"], judge["quotes"]
+    return f"; {missed} of {quotes} quotes are not in the text" if missed else ""
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

@@ -325,7 +325,8 @@ def judged(**changes: Any) -> dict[str, Any]:
     return {
         "rubric": "groundedness", "judge": "openai:m", "version": "2", "state": "trusted",
         "kappa": 0.81, "low": 0.7, "high": 0.9, "agreement": 0.92, "labels": 120,
-        "level": {"mean": 0.75, "low": 0.7, "high": 0.8}, "reason": "kappa 0.81", **changes,
+        "level": {"mean": 0.75, "low": 0.7, "high": 0.8}, "reason": "kappa 0.81",
+        "quotes": 40, "quotes_not_found": 0, **changes,
     }  # fmt: skip
 
 
@@ -335,6 +336,7 @@ def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[
         "state": "unmeasured",
         "reason": "3 labels",
         "labels": 3,
+        "quotes_not_found": 12,
     }
     nothing = dict.fromkeys(("kappa", "low", "high", "agreement", "level"))
     print_judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
@@ -343,7 +345,8 @@ def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[
         assert cell in out
     (line,) = [line for line in out.splitlines() if line.startswith("completeness ")]
     assert line.split()[-4:] == ["–", "–", "3", "–"]
-    assert "completeness: 3 labels" in out
+    assert "completeness: 3 labels; 12 of 40 quotes are not in the text" in out
+    assert "kappa 0.81\n" in out
 
 
 def test_labels_are_shown_without_what_could_command_a_terminal(
