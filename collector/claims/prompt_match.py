@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
 from collector.claims.changed_chunks import changed_chunks
 from collector.claims.reduced_text import ReducedText, reduced, with_offsets
@@ -54,12 +55,24 @@ def positions(documents: Sequence[Document], prompt: str) -> list[int | None]:
     """
     contents = [(document.content or "").strip() for document in documents]
     verbatim = {text: _verbatim(text, prompt, TRIES + len(contents)) for text in set(contents)}
-    places = _assigned(contents, verbatim, Stretches())
+    places = _only_places(contents, verbatim) or _assigned(contents, verbatim, Stretches())
     if all(place is not None for place, text in zip(places, contents, strict=True) if text):
         return places
     shown = with_offsets(prompt)
     places = _reduced_places(contents, shown)
     return [None if place is None else shown.place(place) for place in places]
+
+
+def _only_places(contents: Sequence[str], occurrences: Occurrences) -> Places:
+    """The places if there is nothing to choose, as for most prompts: one for each, none shared."""
+    stretches = [(occurrences[text][0], len(text)) for text in contents
+                 if len(occurrences[text]) == 1]  # fmt: skip
+    if len(stretches) < len(contents):
+        return []
+    in_order = sorted(stretches)
+    if any(at + size > after for (at, size), (after, _) in pairwise(in_order)):
+        return []
+    return [at for at, _ in stretches]
 
 
 def _verbatim(content: str, prompt: str, most: int) -> list[int]:
