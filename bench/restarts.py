@@ -3,8 +3,9 @@
     .venv/bin/python bench/restarts.py [--small] [--seed N] [--without-burners]
 
 Either the whole daemon is killed, or the intake alone, whose core must then end by itself. The next
-daemon starts in the same moment, on the same folder and the same ports. Meanwhile a sender re-sends
-what was not acknowledged, and a process a core does nothing but compute.
+daemon is started on the same folder and the same ports, up to a second before the kill: it then
+comes to lock and ports while the last one ends. Meanwhile a sender re-sends what was not
+acknowledged, and a process a core does nothing but compute.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx2
+
 from bench.kill_storm import Sender, drained, stored_effects
 from bench.rig import otlp_requests
 from bench.rig.processes import core_pid, scoring_pids
@@ -32,6 +35,7 @@ from ragvigil.app.process.tied import start_tied
 
 READY_SECONDS = 10.0
 SENDER_PAUSE_SECONDS = 0.06
+MOST_LEAD_SECONDS = 1.0
 DRAIN_SECONDS = 1200.0
 BURN = "while True: pass"
 
@@ -52,15 +56,16 @@ class Restart:
     cpu_seconds: float
 
 
-def restart(daemon: ChildDaemon, victim: str) -> tuple[ChildDaemon, Restart]:
-    """Kills the daemon, or its intake alone, and starts another in the same moment."""
+def restart(daemon: ChildDaemon, victim: str, lead_seconds: float) -> tuple[ChildDaemon, Restart]:
+    """Starts another daemon and kills this one, or its intake alone, `lead_seconds` later."""
+    settings = {variable: getattr(daemon, name) for name, variable in VARIABLES.items()}
+    successor = start(daemon.data_dir, settings=settings)
+    time.sleep(lead_seconds)
     intake, core = daemon.process.pid, core_pid(daemon)
     pids = [intake, core, *scoring_pids(daemon)] if victim == "daemon" else [intake]
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     killed = time.monotonic()
-    settings = {variable: getattr(daemon, name) for name, variable in VARIABLES.items()}
-    successor = start(daemon.data_dir, settings=settings)
     while not (_has_let_go(intake) and _has_let_go(core)):
         time.sleep(0.005)
     free = time.monotonic()
@@ -109,7 +114,7 @@ def restarts(
     done: list[Restart] = []
     for victim in victims:
         time.sleep(rng.uniform(0.3, 4.0))
-        daemon, last = restart(daemon, victim)
+        daemon, last = restart(daemon, victim, rng.uniform(0.0, MOST_LEAD_SECONDS))
         done.append(last)
         progress(
             f"{len(done)}/{len(victims)} killed the {victim}: gone after {last.ending_seconds:.2f} "
@@ -150,7 +155,11 @@ def main() -> None:
             burner.kill()
         sender.done.wait(DRAIN_SECONDS)
         sent = sender.acknowledged * otlp_requests.SPANS
-        ledger = drained(daemon, sent)
+        try:
+            ledger = drained(daemon, sent)
+        except httpx2.HTTPError:
+            progress(daemon.last_lines())
+            raise
         status = daemon.stop()
         effects = stored_effects(Path(folder))
     ready = sorted(each.ready_seconds for each in done)
