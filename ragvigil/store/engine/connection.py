@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.extras import EMBEDDED_STORE, missing
-from ragvigil.store.engine.damage import saying_why
+from ragvigil.store.engine.damage import require_known_format, saying_why
 from ragvigil.store.engine.errors import StoreUnusable
 from ragvigil.store.settings import StoreSettings
 
@@ -78,6 +78,7 @@ def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object
         raise StoreUnusable(why)
     with saying_why(path):
         path.mkdir(parents=True, exist_ok=True)
+        require_known_format(path)
         client = clickhouse_connect.get_client(
             interface="chdb", path=str(path), chdb_options=_engine_options(settings)
         )

@@ -27,6 +27,8 @@ log = structlog.get_logger()
 
 _REASON = re.compile(r"DB::Exception: (.+?)(?: \(version |\. Stack trace|$)", re.MULTILINE)
 LONGEST_REASON = 300
+FORMAT = "1"
+"""Of MergeTree, since 2016. Others are taken for older, and every insert fails."""
 STANDARD_ERROR = 2
 
 
@@ -44,6 +46,14 @@ def set_aside(store: Store) -> dict[str, int]:
     parts = {str(row["table"]): int(row["parts"]) for row in rows}
     metrics.PARTS_SET_ASIDE.set(sum(parts.values()))
     return parts
+
+
+def require_known_format(path: Path) -> None:
+    """Raises ValueError if a table has a format that the engine opens but cannot write."""
+    for file in path.glob("data/ragvigil/*/format_version.txt"):
+        written = file.read_text(encoding="utf-8", errors="replace").strip()
+        if written != FORMAT:
+            raise ValueError(f"its table {file.parent.name} has the unknown format {written!r}")
 
 
 @contextlib.contextmanager

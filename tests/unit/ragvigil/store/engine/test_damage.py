@@ -85,6 +85,12 @@ def test_a_store_that_does_not_open_says_in_one_sentence_why_and_what_to_do(fold
     assert done.stderr == ""
 
 
+def test_a_table_that_could_not_be_written_is_said_when_the_store_opens(folder: Path) -> None:
+    (folder / "store/data/ragvigil/ledger/format_version.txt").write_bytes(b"99")
+    (sentence,) = run(READ, folder).stdout.splitlines()
+    assert "does not open: its table ledger has the unknown format '99'; move that" in sentence
+
+
 def test_a_file_in_place_of_the_store_is_said(tmp_path: Path) -> None:
     (tmp_path / "store").touch()
     assert "File exists" in run(READ, tmp_path).stdout
