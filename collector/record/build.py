@@ -13,7 +13,7 @@ from collector.claims.recover import text
 from collector.claims.registry import RegisteredConvention, registered
 from collector.record import boundaries, context, evidence, measures
 from collector.record.absences import AnswerParts, absent
-from collector.record.boundaries import Extent, has_failed, reply_text
+from collector.record.boundaries import Extent, failed_unasked, has_failed, reply_text
 from collector.record.citations import MOST_CITATIONS, CitationSource, citations
 from collector.record.context import Context
 from collector.record.dimensions import (
@@ -72,6 +72,8 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
     """What the spans say about an answer; None if it was not made from documents."""
     gathered = evidence.gather(extent)
     shown = context.choose(gathered, extent.answering, extent.models)
+    if failed_unasked(extent) and shown.source is not ContextSource.DECLARED:
+        shown = Context()  # that retrieved chunks would have been shown is a guess
     if shown.source is ContextSource.INFERRED:  # the scores are those of the retriever
         gathered = replace(
             gathered, reranked=tuple(replace(chunk, score=None) for chunk in shown.documents)
@@ -212,11 +214,12 @@ def _truncated(
 
 def _has_cut_value(spans: Sequence[Span], parts: AnswerParts) -> bool:
     """Whether a text was cut when its span was decoded: with its mark, only a cut one is longer."""
-    holders = (holder for span in spans for holder in (span, *span.events, *span.logs))
+    logs = [record for span in spans for record in span.logs]
     lists = (parts.retrieved or (), parts.evidence.reranked or (), parts.context.documents)
     texts = chain(
-        (value for holder in holders for value in holder.attributes.values()),
-        (record.body for span in spans for record in span.logs),
+        (value for span in spans for value in span.attributes.values()),
+        (value for span in spans for event in span.events for value in event.attributes.values()),
+        (value for record in logs for value in (record.body, *record.attributes.values())),
         (document.content for listed in lists for document in listed),
     )
     return any(type(text) is str and len(text) > MAX_VALUE_CHARACTERS for text in texts)

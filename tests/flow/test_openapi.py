@@ -41,6 +41,7 @@ CHECKS = [
 OPERATIONS = [
     ("GET", "/api/v1/traces/{trace_id}"),
     ("GET", "/api/v1/records"),
+    ("GET", "/api/v1/ids/{kind}"),
     ("GET", "/api/v1/deltas"),
     ("GET", "/api/v1/ledger"),
     ("GET", "/api/v1/status"),

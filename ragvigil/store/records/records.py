@@ -86,11 +86,14 @@ def trace(store: Store, trace_id: str) -> Form | None:
     }
 
 
-def find(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPlace | None]:
-    """Records that match, without their chunks: newest first, by score the lowest first.
+def find(store: Store, filter_: RecordFilter) -> list[Form]:
+    """Records that match, without their chunks: newest first, by score the lowest first."""
+    forms, _ = find_page(store, filter_)
+    return forms
 
-    Also returns where the page ends, None if it is the last.
-    """
+
+def find_page(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPlace | None]:
+    """Records as `find` gives them, and where this page ends; None if it is the last."""
     name = "record_keys_by_score" if filter_.asks_for_a_score else "record_keys"
     keys = store.read(name, _parameters(filter_))
     if not keys:

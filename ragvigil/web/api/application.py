@@ -130,13 +130,8 @@ def api(
         keep_seconds=keep_seconds,
         now=lambda: clock().timestamp(),
     )
-    return Guard(
-        answers,
-        app.state.access,
-        hosts(settings),
-        settings.max_body_bytes,
-        partial(_methods_instead, app),
-    )
+    instead = partial(_methods_instead, app)
+    return Guard(answers, app.state.access, hosts(settings), settings.max_body_bytes, instead)
 
 
 def application(
@@ -192,7 +187,7 @@ def _route(app: FastAPI) -> None:
 def _methods_instead(app: FastAPI, scope: Scope) -> set[str]:
     """The methods of a request's path if its own is not among them; empty for no such path."""
     of_path = [route for route in home.every_route(app) if route.matches(scope)[0] != Match.NONE]
-    methods = {method for route in of_path for method in route.methods}
+    methods = {method for route in of_path for method in route.methods or ()}
     return set() if scope["method"] in methods else methods
 
 

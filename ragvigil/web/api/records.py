@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
@@ -14,6 +14,9 @@ from ragvigil.web.cursor import read_cursor, write_cursor
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views.records import RecordsForm, TraceForm
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
 
 router = APIRouter(prefix="/api/v1")
 
@@ -78,24 +81,27 @@ def records(
         label=label,
         limit=limit,
     )
-    window = _window(since, until, request.app.state.clock())
-    page = read_cursor(cursor, filter_) if cursor else replace(filter_, **window)
-    found, end = stored.find(request.app.state.store, page)
+    begin, end = _window(since, until, request.app.state.clock())
+    first = replace(filter_, since=begin, until=end)
+    return _page(request.app.state.store, read_cursor(cursor, filter_) if cursor else first)
+
+
+def _window(since: str, until: str, now: datetime) -> tuple[int, int]:
+    """The window in seconds since the epoch; it has no end where `until` is empty."""
+    begin = min(int(point_of_time(since, now).timestamp()), LATEST)
+    end = min(int(point_of_time(until, now, "until").timestamp()), LATEST) if until else LATEST
+    if end <= begin:
+        raise HTTPException(422, f"query.until: {until or 'now'} is not after since, {since}")
+    return begin, end
+
+
+def _page(store: Store, page: stored.RecordFilter) -> RecordsForm:
+    found, last = stored.find_page(store, page)
     return RecordsForm.model_validate(
         {
             "records": found,
             "since": datetime.fromtimestamp(page.since, UTC),
             "until": datetime.fromtimestamp(page.until, UTC) if page.until < LATEST else None,
-            "next": write_cursor(replace(page, after=end)) if end is not None else None,
+            "next": write_cursor(replace(page, after=last)) if last is not None else None,
         }
     )
-
-
-def _window(since: str, until: str, now: datetime) -> dict[str, int]:
-    first = min(int(point_of_time(since, now).timestamp()), LATEST)
-    if not until:
-        return {"since": first}
-    end = min(int(point_of_time(until, now, "until").timestamp()), LATEST)
-    if end <= first:
-        raise HTTPException(422, f"query.until: {until} is not after since, {since}")
-    return {"since": first, "until": end}
