@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from ragvigil.app.cli.output.console import JsonObject, indented, open_console, print_text
 from ragvigil.app.settings import Settings
 from ragvigil.llm.outcome import Failure, Purpose, Reply
-from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.judge.material import Reference
 from scorers.judge.prompt import prompt_skeleton
 from scorers.judge.question import ask_about
+from scorers.judge.settings import JudgeSettings
 from scorers.judge.verdicts import Incomplete, derived_from, read_scores
 from scorers.rubric import BadRubric, Rubric, derivation_problem, load_rubrics, read_rubric
 
@@ -135,7 +135,7 @@ def try_rubric(settings: Settings, file: str, trace: JsonObject, *, as_json: boo
         )
         records = [record_of(form) for form in trace["records"]]
         pairs = [(record, references.of(record)) for record in records]
-        trials = asyncio.run(try_records(pairs, rubric, judge, judge.max_characters))
+        trials = asyncio.run(try_records(pairs, rubric, judge))
     except (BadRubric, NotConfigured, Unpriced, BadSource) as error:
         return _refused(str(error))
     if as_json:
@@ -148,8 +148,7 @@ def try_rubric(settings: Settings, file: str, trace: JsonObject, *, as_json: boo
 async def try_records(
     records: Sequence[tuple[RagRecord, Reference]],
     rubric: Rubric,
-    settings: LlmSettings,
-    most_characters: int,
+    settings: JudgeSettings,
 ) -> list[Trial]:
     """Judges records, each with its reference. A derived rubric asks the one it is derived from.
 
@@ -164,7 +163,7 @@ async def try_records(
     derived = (rubric,) if rubric.derived_from else derived_from(rubric.name, known)
     client = open_client(settings)
     try:
-        examiner = _Examiner(client, settings.model, source, derived, most_characters)
+        examiner = _Examiner(client, settings, source, derived)
         return [await examiner.judge(record, reference) for record, reference in records]
     finally:
         await client.close()
@@ -175,10 +174,9 @@ class _Examiner:
     """A rubric and the model that judges by it."""
 
     client: Client
-    model: str
+    settings: JudgeSettings
     rubric: Rubric
     derived: Sequence[Rubric]
-    most_characters: int
 
     async def judge(self, record: RagRecord, reference: Reference) -> Trial:
         """Asks about one record, part by part; a failed call leaves it without scores."""
@@ -186,7 +184,7 @@ class _Examiner:
             record,
             self.rubric,
             delimiter=secrets.token_hex(8),
-            most_characters=self.most_characters,
+            most_characters=self.settings.max_characters,
             reference=reference,
         )
         if isinstance(questions, Score):  # not applicable: its explanation says why
@@ -202,7 +200,13 @@ class _Examiner:
             if isinstance(outcome, Failure)
         ]
         answers = [reply.answer for reply in replies]
-        verdict = read_scores(questions, answers, judge=self.model, derived=self.derived)
+        verdict = read_scores(
+            questions,
+            answers,
+            judge=self.settings.model,
+            derived=self.derived,
+            strict_quotes=self.settings.strict_quotes,
+        )
         gaps = [verdict.reason] if isinstance(verdict, Incomplete) else []
         return Trial(
             record_id=record.record_id,

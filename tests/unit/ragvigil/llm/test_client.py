@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import random
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from ragvigil.llm.outcome import Failure, FailureKind, Purpose, Reply
 from ragvigil.llm.provider import NotConfigured
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.llm.spending import Pot
+from tests.certificates import self_signed
 from tests.llm_server import Fault, LlmServer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -291,6 +293,49 @@ async def test_a_usage_that_cannot_be_true_is_taken_as_the_most_that_it_could_be
             outcome = await failure(client)
             assert outcome.usage.assumed, told
             assert client.budget.spent(Pot.SAMPLE).tokens - before > 4000
+
+
+async def test_a_host_that_is_not_known_is_named_and_costs_nothing() -> None:
+    settings = LlmSettings.model_validate(
+        {"model": MODELS[0], "base_url": "http://no-such-host.invalid/v1", "retries": 0}
+    )
+    client = open_client(settings)
+    outcome = await failure(client)
+    assert (outcome.kind, outcome.usage.output_tokens) == (FailureKind.NO_ADDRESS, 0)
+    assert outcome.detail == "the connection failed: the host's name is not known"
+    await client.close()
+
+
+async def test_tls_to_a_server_without_it_is_named() -> None:
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    listening = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    outcome = await failure_over_tls(listening)
+    assert outcome.kind is FailureKind.TLS
+    assert outcome.detail.startswith("the connection failed: TLS: ")
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_named(tmp_path: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(self_signed(tmp_path, "judge").pem)
+    listening = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=tls)
+    outcome = await failure_over_tls(listening)
+    assert outcome.kind is FailureKind.TLS
+    assert outcome.detail == "the connection failed: certificate: self-signed certificate"
+
+
+async def failure_over_tls(listening: asyncio.Server) -> Failure:
+    port = listening.sockets[0].getsockname()[1]
+    settings = LlmSettings.model_validate(
+        {"model": MODELS[0], "base_url": f"https://127.0.0.1:{port}/v1", "retries": 0}
+    )
+    client = open_client(settings)
+    outcome = await failure(client)
+    listening.close()
+    await client.close()
+    return outcome
 
 
 async def test_a_proxy_of_the_environment_is_used(
