@@ -13,9 +13,14 @@ from collector.claims.prompt_fields import Label, labels
 RULE = re.compile(r"[ \t]*([-=*#~`_\"'>])\1{2,}[a-z]*[ \t]*(?:\n|$)")
 BLANK = re.compile(r"\n[ \t]*\n")
 PASSAGE_NUMBER = RELIABLE[2]
-BRACKETED = re.compile(r"^[ \t]*+\[([^\[\]\n]{1,80})\][ \t]*+[:：]?[ \t]+(?=\S)", re.MULTILINE)
+BRACKETED = re.compile(r"^[ \t]*+\[([^\[\]\n]{1,80})\][:：]?[ \t]++(?=\S)", re.MULTILINE)
 SEMICOLON = re.compile(r"(?<=[.!?。？！।])\s*;\Z")
 """Behind a list of documents in a template of Haystack."""
+CAPITALS = re.compile(r"^[A-Z][A-Z /&_-]{3,60}(?: \([^)\n]{0,80}\))?:[ \t]*$", re.MULTILINE)
+"""A heading of a prompt whose headings are all written in capitals."""
+MOST_TRIED = 8
+"""Labels whose fields are read until one holds passages: each costs a walk over the rest."""
+ADVICE = re.compile(r"\(|let'?s think", re.IGNORECASE)
 NEAR = 200
 """Characters between an example's heading and the context in it."""
 SHORTEST = 40
@@ -31,7 +36,7 @@ def in_labels(text: str) -> Passages:
     """The passages of the first context of the last question."""
     found = labels(text)
     places = _candidates(text, found)
-    for at, following in zip_longest(places, places[1:]):
+    for at, following in zip_longest(places[:MOST_TRIED], places[1:MOST_TRIED]):
         if following and not text[found[at].end : found[following].start].strip():
             continue  # "Use the following context." in front of "Context:"
         region = _region(text, found[at], found[at + 1 :])
@@ -83,8 +88,10 @@ def _candidates(text: str, found: Sequence[Label]) -> list[int]:
 
 
 def _has_value(text: str, found: Sequence[Label], at: int) -> bool:
+    """Whether a text stands behind a label, and not only advice in parentheses."""
     end = found[at + 1].start if at + 1 < len(found) else len(text)
-    return found[at].is_inline or not says_nothing(text[found[at].end : end])
+    value = text[found[at].end : end].lstrip(" *_")
+    return not (says_nothing(value) or ADVICE.match(value))
 
 
 def _is_example(text: str, found: Sequence[Label], at: int) -> bool:
@@ -159,6 +166,11 @@ def _next_part(text: str, start: int, end: int, later: Sequence[Label]) -> int:
         (match.start() for marker in RELIABLE[:3] for match in marker.finditer(text, start, end)),
         default=start,
     )
+    if CAPITALS.match(text, text.rfind("\n", 0, start - 1) + 1):
+        section = CAPITALS.search(text, max(last_marker, start), end)
+        while section and not _is_start(text, section.start()):
+            section = CAPITALS.search(text, section.end(), end)
+        end = section.start() if section else end
     for at, label in enumerate(later):
         if label.start >= end:
             break

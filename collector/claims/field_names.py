@@ -153,6 +153,12 @@ def _binds(listed: Sequence[str], pointer: int, at: int) -> bool:
     )
 
 
+def is_passage(name: str) -> bool:
+    """Whether a name is that of a single passage: "document", "source", but not "context"."""
+    last = words(name)[-1:]
+    return bool(last) and is_in(last[0], "passage") and last[0] not in ("context", "evidence")
+
+
 def is_order(text: str) -> bool:
     """Whether a text begins like an instruction."""
     first = words(text[:40])[:1]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from collector.claims.field_names import Kind, kind_of_name
+
 ID_KEYS = (
     r"chunk[_ ]?id|doc(?:ument)?[_ ]?id|source[_ ]?id|id|source|file(?:[_ ]?(?:name|path))?|url|uri|"
     r"link|title|name|quelle|titel|titre|fuente|título|fonte|titolo|источник|название|来源|标题|出典"
@@ -14,14 +16,16 @@ META_KEYS = (
     rf"{ID_KEYS}|page(?:[_ ](?:label|number))?|score|relevance(?:[_ ]score)?|similarity|distance|date|"
     r"author|section|category|type|language|tags|metadata|updated(?:[_ ]at)?|created(?:[_ ]at)?|rank"
 )
-CONTENT_KEYS = (
-    r"content|text|passage|body|excerpt|snippet|page_content|inhalt|contenu|contenido|内容"
-)
+CONTENT_KEYS = r"(?:[a-z]+ ){0,3}text|content|passage|body|excerpt|snippet|page_content|inhalt|contenu|contenido|内容"
 PLAIN = re.IGNORECASE
 HEADER = re.compile(
     rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+([^\n]{{0,300}}+)(?:\n|$)", PLAIN
 )
 ANY_HEADER = re.compile(r"[ \t]*+([^\W\d][\w ]{0,40}):[ \t]*+([^\n]*+)(?:\n|$)")
+KEY = re.compile(r"[ \t]*+[*_]*+([^\W\d][\w ]{0,40}?)[*_]*+[ \t]*+[:：]")
+MOST_HEADERS = 12
+NO_HEADERS = frozenset({"note", "notes", "tip", "warning", "important", "step", "hinweis", "nota"})
+"""Texts begin with these themselves."""
 HEAD = re.compile(r"(?:[ \t]*+[^\W\d][\w ]{0,40}:[^\n]*+\n)++(?=[ \t]*\n)")
 SCORE = re.compile(r"\A[(\[](?:relevance |similarity )?score[:= ]*[-\d.]{1,20}[)\]][ \t:]*", PLAIN)
 BODY = re.compile(rf"\s*+[*_]*+(?:{CONTENT_KEYS})[*_]*+[ \t]*+[:：][*_]*+\s*+", PLAIN)
@@ -37,6 +41,8 @@ IN_LABEL = re.compile(
     rf"(?:^|[\s(\[,;|–—-])(?:{ID_KEYS}|doc)[ \t]*[:=：][ \t]*[\"'`]?([^\s\"'`,;|)\]]+)", PLAIN
 )
 NUMBER_AND_ID = re.compile(r"\d{1,4}[ \t]*[(\[][ \t]*([^)\]\n]{1,120}?)[ \t]*[)\]]$")
+BESIDE = re.compile(r"\A\(([^()\n:]{2,40}:[^()\n]{1,200})\)[ \t]*\n")
+"""What stands in parentheses on the line of the number: `[1] (file: a.md, page: 2)`."""
 OWN = (
     re.compile(r"\[([^\[\]\n]{1,80})\][ \t]*[:：-]?\s+(?=\S)"),
     re.compile(r"\(((?=[^)\n]*[\d_/#.-])[^()\s]{1,80})\)[ \t]*[:：-]?\s+(?=\S)"),
@@ -105,9 +111,55 @@ def without_headers(block: Block) -> Block:
     return Block(label=_label(block.label, values), text=rest.strip())
 
 
+def without_same_headers(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks without header lines whose keys nobody knows, but all of several blocks have.
+
+    >>> texts = ["Secrecy: low\\nOne.", "Secrecy: high\\nTwo."]
+    >>> [block.text for block in without_same_headers([Block(label="", text=t) for t in texts])]
+    ['One.', 'Two.']
+    """
+    lines = [block.text.split("\n", MOST_HEADERS) for block in blocks]
+    if len(blocks) < 2:
+        return tuple(blocks)
+    # The first line may be the name of a file.
+    first = count = 0 if _same_key(lines, 0) or not all(map(_is_title, lines)) else 1
+    while _same_key(lines, count):
+        count += 1
+    if count == first or any(not "".join(own[count:]).strip() for own in lines):
+        return tuple(blocks)
+    return tuple(
+        _split_headers(block, own[:count], "\n".join(own[count:]))
+        for block, own in zip(blocks, lines, strict=True)
+    )
+
+
+def _is_title(own: Sequence[str]) -> bool:
+    return len(own[0]) < 100 and not own[0].rstrip().endswith((".", "!", "?", "。", "।", ":"))
+
+
+def _same_key(lines: Sequence[Sequence[str]], at: int) -> str:
+    """The key of a header that all blocks have on a line; empty if they differ, or hold texts."""
+    found = [KEY.match(own[at]) if len(own) > at else None for own in lines]
+    keys = {match[1].casefold() if match else "" for match in found}
+    key = keys.pop() if len(keys) == 1 else ""
+    is_header = len(key) > 1 and kind_of_name(key) in (None, Kind.CONTEXT) and key not in NO_HEADERS
+    return key if is_header and not BODY.match(f"{key}:") else ""
+
+
+def _split_headers(block: Block, headers: Sequence[str], rest: str) -> Block:
+    values = [(found[1], found[2].strip()) for line in headers if (found := HEADER.match(line))]
+    body = BODY.match(rest)
+    text = rest[body.end() :] if body else rest
+    return Block(label=_label(block.label, values), text=text.strip())
+
+
 def _headers(text: str) -> tuple[list[tuple[str, str]], str]:
     """The header lines of a passage with known keys, or a first paragraph of them; and the rest."""
     values: list[tuple[str, str]] = []
+    beside = BESIDE.match(text)
+    if beside:
+        named = IN_LABEL.search(beside[1])
+        values, text = [("source", named[1])] if named else values, text[beside.end() :]
     if not HEADER.match(text):
         return values, text
     paragraph = HEAD.match(text)

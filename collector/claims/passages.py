@@ -10,7 +10,14 @@ from itertools import pairwise
 from collector.claims.elements import Element, elements
 from collector.claims.field_names import is_order, says_nothing, words_of
 from collector.claims.passage_data import data_blocks, table_blocks
-from collector.claims.passage_text import META_KEYS, Block, quoted, with_own_label, without_headers
+from collector.claims.passage_text import (
+    META_KEYS,
+    Block,
+    quoted,
+    with_own_label,
+    without_headers,
+    without_same_headers,
+)
 
 ELEMENTS = (
     r"(?:document|doc|source|passage|chunk|result|search_result|item|excerpt|snippet|article|context|"
@@ -39,7 +46,8 @@ RELIABLE = tuple(
         r"^[ \t]*+【([^】\n]{1,120})】[ \t]*+[:：]?[ \t]*+\n?",
         # `Document 1 (id: a-1): `, `### Passage 2`, `--- Source 3: a.md ---`
         LEAD + NOUN + r"[ \t]*+(?:#|№|no\.|nr\.|[\[(])?[ \t]*+(\d{1,4}(?!\w|\.\d)[ \t]*+"
-        r"(?:\([^)\n]{0,160}\)|\[[^\]\n]{0,160}\])?)" + CLOSE + r"[ \t]*+(?:[:：|.)–—-]" + CLOSE
+        r"(?:\([^)\n]{0,160}\)|\[[^\]\n]{0,160}\])?)" + CLOSE
+        + r"(?:[ \t]*+[-–—|,/][ \t]*+" + NOUN + r"[ \t]*+\d{1,4})?[ \t]*+(?:[:：|.)–—-]" + CLOSE
         + r"[ \t]*+|(?=\n)|$)\n?",
         # `Source [a.md]: `, `Document ID (a-1): `
         LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[\[(]([^\])\n]{1,120})[\])]" + CLOSE
@@ -93,7 +101,7 @@ def passages(region: str) -> Passages:
 
 def _polished(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """The blocks without quotation marks and header lines, and with the ids within."""
-    unquoted, _ = quoted(blocks)
+    unquoted, _ = quoted(without_same_headers(blocks))
     polished = with_own_label([without_headers(block) for block in unquoted])
     return tuple(block for block in polished if not says_nothing(block.text))
 

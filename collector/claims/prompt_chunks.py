@@ -9,7 +9,7 @@ question or the instructions behind it; `passages` splits it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from collector.claims.elements import elements
 from collector.claims.context_labels import in_labels, in_numbers
@@ -42,6 +42,7 @@ QUESTION_TAGS = (r"(?:[a-z]{1,20}[_-])?(?:question|query)", *ends_of("question")
 LABEL_LENGTH = 80
 LONGEST = 262_144
 """Characters; longer prompts are not parsed."""
+USER = re.compile(r"(?:the )?(?:user|human|customer)(?: message| input| request)?", re.IGNORECASE)
 LONGEST_QUESTION = 400
 TURN_END = re.compile(r"<end_of_turn>|<\|[a-z_]{1,20}\|>|\[/INST\]|</s>")
 """Signs with which a chat template ends a message."""
@@ -70,9 +71,13 @@ def question_in(prompt: str) -> str | None:
         return named.strip() or None if isinstance(named, str) else None
     bodies = [found.body for found in elements(prompt, QUESTION_TAGS) if found.body]
     questions = [prompt[slice(*body)].strip() for body in bodies]
-    questions = questions or [_value(prompt, label) for label in labels(prompt)
-                              if label.kind is Kind.QUESTION]  # fmt: skip
+    questions = questions or _labelled(prompt, lambda label: label.kind is Kind.QUESTION)
+    questions = questions or _labelled(prompt, lambda label: bool(USER.fullmatch(label.name)))
     return next((found for found in reversed(questions) if not says_nothing(found)), None)
+
+
+def _labelled(prompt: str, is_wanted: Callable[[Label], bool]) -> list[str]:
+    return [_value(prompt, label) for label in labels(prompt) if is_wanted(label)]
 
 
 def _program_fields(prompt: str) -> dict[str, object]:

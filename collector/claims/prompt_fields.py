@@ -13,6 +13,7 @@ from collector.claims.field_names import (
     Kind,
     announces_context,
     introduces_context,
+    is_passage,
     kind_of_name,
 )
 from collector.claims.passages import RELIABLE
@@ -38,6 +39,8 @@ REASONING = frozenset({"reasoning", "rationale", "thought", "thinking", "scratch
                        "completed", "confidence", "next_thought", "trajectory"})  # fmt: skip
 
 NUMBERED_PASSAGES = RELIABLE[2:4]
+SHORT = 80
+"""Characters; a shorter value of `Document:` is its name, a longer one its text."""
 
 
 class Label(NamedTuple):
@@ -106,10 +109,14 @@ def _label(text: str, line: re.Match[str]) -> Label | None:
 
 def _before_colon(content: str, colon: int, start: int, end: int) -> Label | None:
     """The label of a line with a colon: a name and perhaps its value, or a whole sentence."""
+    name = content[:colon].strip(DECORATION)
     value = content[colon + 1 :].strip("*_ \t")
-    kind = kind_of_name(content[:colon].strip(DECORATION))
+    kind = kind_of_name(name)
+    if kind in (Kind.QUESTION, Kind.ANSWER) and not value and announces_context(name):
+        return Label(Kind.CONTEXT, content, start, end, is_sentence=True)
+    if kind is Kind.CONTEXT and value and len(value) < SHORT and is_passage(name):
+        return None  # `Document: a.md` is the name of one
     if kind is not None:
-        name = content[:colon].strip(DECORATION)
         skipped = len(content) - len(content[colon + 1 :].lstrip("*_ \t"))
         return Label(kind, name, start, start + skipped if value else end, bool(value))
     last = max(content.rfind(":"), content.rfind("："))
