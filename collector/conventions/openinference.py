@@ -19,6 +19,7 @@ from collector.claims.program_calls import SCOPE as DSPY
 from collector.claims.program_calls import program_claims
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.tool_results import tool_documents
+from collector.claims.traced_calls import first_member
 from ragvigil.model.span import AttributeValue, Span
 
 ROOTS = frozenset({"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output"})
@@ -114,7 +115,7 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
     yield Claim(Field.PROMPT, partial(_raw_messages, attributes.get("input.value"), "user"), 8)
     if "output.value" in attributes:
         yield Claim(Field.RAW_REPLY, attributes["output.value"], 4)
-        yield Claim(Field.REPLY, partial(_empty_reply, attributes["output.value"]), 8)
+        yield Claim(Field.REPLY, partial(_raw_reply, attributes["output.value"]), 8)
     parameters = attributes.get("llm.invocation_parameters")
     if parameters is not None:
         yield Claim(Field.TEMPERATURE, partial(_parameter, parameters, "temperature"), 4)
@@ -266,9 +267,22 @@ def _choices(rows: Rows) -> object:
     return replies if any(reply.text for reply in replies) else NO_TEXT if replies else None
 
 
-def _empty_reply(output: object) -> object:
-    """NO_TEXT if the raw response is empty: the flattened message leaves out an empty content."""
-    is_empty = text(output).strip() in EMPTY_MESSAGES or is_empty_reply(output)
+def _raw_reply(output: object) -> tuple[Message, ...] | None:
+    """What the flattened message leaves out: a refusal, or that the text is empty (NO_TEXT)."""
+    member = first_member(output, "choices")
+    choices = member if isinstance(member, list) else []
+    messages = [first_member(choice, "message") for choice in choices]
+    refusals = [text(first_member(message, "refusal")) for message in messages]
+    if any(refusals):
+        return tuple(Message("assistant", refusal) for refusal in refusals if refusal)
+    # Of a stream without text, only the role and the finish reason are kept.
+    is_bare = bool(messages) and all(
+        isinstance(message, dict)
+        and message.keys() <= {"role"}
+        and first_member(choice, "finish_reason")
+        for message, choice in zip(messages, choices, strict=True)
+    )
+    is_empty = is_bare or text(output).strip() in EMPTY_MESSAGES or is_empty_reply(output)
     return NO_TEXT if is_empty else None
 
 

@@ -231,6 +231,7 @@ EMPTY = {
     "openinference, written": flat(llm__output_messages__0__message__content=""),
     "openinference, output": raw(""),
     "openinference, OpenAI": raw(completion(content="")),
+    "openinference, an OpenAI stream": raw(completion()),
     "openinference, thoughts alone": raw(completion("length", content=None, reasoning="hm")),
     "openinference, LangChain": raw(generated("")),
     "openinference, LangChain parts": raw(generated([])),
@@ -287,6 +288,7 @@ UNSENT = {
     "openinference, an older call": raw(generated("", additional_kwargs={"tool_calls": [CALL]})),
     "openinference, an image": raw(generated([{"type": "image_url", "image_url": {"url": "x"}}])),
     "openinference, an aborted stream": raw(completion(None, content="")),
+    "openinference, an aborted OpenAI stream": raw(completion(None)),
     "openinference, cut": raw('{"choices": [{"message": {"role": "assistant", "content": "Within'),
     "openllmetry, content off": Reply(attributes={
         "llm.request.type": "chat", "gen_ai.completion.0.finish_reason": "stop"}),
@@ -299,6 +301,7 @@ UNSENT = {
     "otel, an image": genai({"type": "uri", "modality": "image", "uri": "https://a.example/b"}),
     "otel, an aborted stream": genai(reason="error"),
     "otel, a stream without an end": genai(reason=""),
+    "openllmetry, a stream without an end": genai({"content": "", "type": "text"}, reason=""),
     "otel, an event with content off": choice({"role": "assistant"}, asked=False),
     "otel, an event of an aborted stream": choice({"role": "assistant"}, reason="error"),
     "otel, an event with a call": choice({"role": "assistant", "tool_calls": [CALL]}),
@@ -358,6 +361,19 @@ def test_a_call_that_failed_has_no_empty_answer(reply: Reply) -> None:
 def test_a_root_that_failed_after_an_empty_reply_has_no_answer() -> None:
     record = record_of(llm(answer=""), root=replace(ROOT, status=StatusCode.ERROR))
     assert (record.answer, record.absent["answer"]) == (None, Absent.ERRORED)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        raw(completion(content=None, refusal="I cannot help with that.")),
+        genai({"type": "refusal", "content": "I cannot help with that."}),
+        langfuse({"role": "assistant", "content": None, "refusal": "I cannot help with that."}),
+    ],
+    ids=["openinference", "otel", "langfuse"],
+)
+def test_a_refusal_in_a_field_of_its_own_is_the_answer(reply: Reply) -> None:
+    assert record_of(reply).answer == "I cannot help with that."
 
 
 def test_a_text_anywhere_is_stronger_than_an_empty_reply() -> None:
