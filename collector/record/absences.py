@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collector.claims.claim import Field
-from collector.record.boundaries import Extent
+from collector.record.boundaries import Extent, failed_unasked
 from collector.record.context import Context
 from collector.record.evidence import Evidence
 from collector.record.query_answer import Answer, why_unseen
@@ -72,10 +72,14 @@ def _is_context_unknown(parts: AnswerParts) -> bool:
     """Whether a missing context is unknown; with a known retrieval it is known to be empty."""
     if parts.context.source is not ContextSource.NONE:
         return False
+    if failed_unasked(parts.extent):
+        return True
     return parts.retrieved is None and parts.evidence.reranked is None
 
 
 def _why_context(parts: AnswerParts) -> Absent:
+    if failed_unasked(parts.extent):
+        return Absent.ERRORED
     if parts.evidence.why is not Absent.NOT_SENT:
         return parts.evidence.why
     return why_unseen(parts.extent.models, (Field.PROMPT,), parts.extent.answering)

@@ -225,6 +225,11 @@ def has_failed(node: Node) -> bool:
     return node.reading.span.status is StatusCode.ERROR or node.reading.get(Field.ERROR) is not None
 
 
+def failed_unasked(extent: Extent) -> bool:
+    """Whether the answer failed, and no model is seen to be asked for it."""
+    return not extent.models and has_failed(extent.root)
+
+
 def reply_text(leaf: Node) -> str:
     """The text of the model's reply; empty if it has none or only calls tools."""
     reply = leaf.reading.get(Field.REPLY) if leaf.reading is not None else None

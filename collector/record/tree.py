@@ -81,7 +81,26 @@ def grow(spans: Iterable[Span], conventions: Sequence[RegisteredConvention]) -> 
         if node.reading is None:
             node.start = min((child.start for child in node.children), default=0)
             node.end = max((child.end for child in node.children), default=0)
+    _adopt_lost_parents(nodes.values())
     return list(nodes.values())
+
+
+def _adopt_lost_parents(nodes: Iterable[Node]) -> None:
+    """Puts parents that never arrived under the trace's only root, if they lie within its request.
+
+    Instrumentors lose spans in the middle of a request: an aborted chain, a stream that nobody
+    closed. What is below still belongs to the request.
+    """
+    tops = [node for node in nodes if node.parent is None]
+    roots = [node for node in tops if node.reading is not None]
+    if len(roots) != 1 or not roots[0].is_entry:
+        return
+    (root,) = roots
+    for node in tops:
+        if node is not root and root.start <= node.start and node.end <= root.end:
+            node.parent = root
+            root.children.append(node)
+    root.children.sort(key=lambda child: (child.start, child.id))
 
 
 def take_apart(nodes: Iterable[Node]) -> None:

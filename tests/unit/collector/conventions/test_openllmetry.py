@@ -175,3 +175,36 @@ def test_coheres_reranker_writes_index_and_score_before_the_text() -> None:
         ("acct-03", 0.9),
         ("refund-01", 0.8),
     ]
+
+
+def step(name: str, inputs: str, documents: tuple[tuple[str, str], ...], at: float) -> Span:
+    """A task of LlamaIndex, which returns nodes, each as a JSON text."""
+    nodes = [
+        json.dumps({"node": {"id_": name, "text": text}, "score": 0.5}) for name, text in documents
+    ]
+    attributes = {
+        "traceloop.span.kind": "task", "traceloop.entity.name": f"{name}.task",
+        "traceloop.entity.input": inputs, "traceloop.entity.output": json.dumps(nodes),
+    }  # fmt: skip
+    return span(name, attributes, parent="root", at=(at, at + 0.1))
+
+
+def test_llamaindex_classes_of_the_users_own_are_known_by_what_they_take_and_return() -> None:
+    bundle = json.dumps({"query_bundle": {"query_str": QUESTION}})
+    search = step("ArticleSearch", bundle, DOCUMENTS, 0.1)
+    order = step("Sorting", '{"nodes": []}', DOCUMENTS[1::-1], 0.3)
+    (record,) = records(trace(span("root"), search, order, chat()))
+    assert record.query == QUESTION
+    assert [document.chunk_id for document in record.retrieved] == [name for name, _ in DOCUMENTS]
+    assert [document.content for document in record.reranked] == [
+        text for _, text in DOCUMENTS[1::-1]
+    ]
+
+
+def test_a_task_that_returns_no_nodes_is_no_retriever() -> None:
+    attributes = {
+        "traceloop.span.kind": "task", "traceloop.entity.name": "RetrieverQueryEngine.task",
+        "traceloop.entity.input": "{\"query_bundle\": {}}",
+        "traceloop.entity.output": "{\"response\": \"x\"}",
+    }  # fmt: skip
+    assert records(trace(span("root"), span("engine", attributes, parent="root"))) == ()
