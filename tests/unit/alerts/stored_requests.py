@@ -31,6 +31,7 @@ class Served:
     validity: float | None = 1.0
     label: str = "answered"
     retrieval: str = ""
+    ending: str = ""
     error: str | None = None
     local: float | None = None
     measures: dict[str, float] = field(default_factory=lambda: {"answer_words": 90.0})
@@ -51,6 +52,12 @@ class Served:
                 value=0.0 if self.retrieval else 1.0,
                 label=self.retrieval,
                 layer=Layer.RETRIEVAL,
+            ),
+            Score(
+                rubric="answer_complete_text",
+                value=0.0 if self.ending else 1.0,
+                label=self.ending,
+                layer=Layer.GENERATION,
             ),
         ]
         if self.local is not None:

@@ -39,6 +39,8 @@ def of(found: tuple[Finding, ...], signal: str) -> list[Finding]:
         ("citation_validity:failed", {"validity": 0.5}, "answers cite what is not there"),
         ("refusal:refused", {"label": "refused"}, "answers refuse"),
         ("retrieval_shape:empty", {"retrieval": "empty"}, "retrievals return nothing"),
+        ("answer_complete_text:empty", {"ending": "empty"}, "answers have no text"),
+        ("answer_complete_text:truncated", {"ending": "truncated"}, "answers are cut off"),
         ("error", {"error": "502"}, "requests fail"),
         ("seconds_total:slow", {"measures": {"seconds_total": 90.0}}, "longer than 60 s"),
     ],
