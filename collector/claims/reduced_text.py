@@ -1,4 +1,4 @@
-"""Texts without what templates change: spaces, invisible characters and escapes."""
+"""Texts without what templates change: spaces, emphasis, escapes, the shape of quotes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 MARK = re.compile(
-    r"[\s\x00-\x1f\u00ad\u200b-\u200d\u2060\ufeff]++"
+    r"[\s\x00-\x1f\u00ad\u200b-\u200d\u2060\ufeff*`]++"
+    r"|[\u2018-\u201f]"
     r"|(?:\\++(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))+"  # together: a character may be two surrogates
     r"|\\++[nrtbf]"
     r"|\\++"
-    r"|&(?:amp;)*+(?P<entity>lt|gt|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
+    r"|&(?:amp;)*+(?P<entity>[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
     r"|&(?:amp;)++"
 )
 """Also written several times over (`&amp;amp;`, JSON within JSON), and in the chunk itself: what is
 an escape here and a plain character there is the same in both."""
-NOT_SPACE = re.compile(r"[\\&\x00-\x08\x0e-\x1b\u00ad\u200b-\u200d\u2060\ufeff]")
+NOT_SPACE = re.compile(r"[\\&*`\x00-\x08\x0e-\x1b\u00ad\u200b-\u200d\u2018-\u201f\u2060\ufeff]")
+PLAIN = str.maketrans(
+    {
+        **dict.fromkeys(range(32)),
+        **dict.fromkeys("*`\u00ad\u200b\u200c\u200d\u2060\ufeff"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
+    }
+)
 CODE = re.compile(r"[ux]([0-9a-fA-F]{2,4})")
 
 
@@ -43,7 +52,7 @@ class ReducedText:
 
 
 def reduced(text: str) -> str:
-    r"""The text without spaces, line breaks and escapes, of JSON, Python's repr and HTML.
+    r"""The text without spaces, line breaks, emphasis and escapes of JSON, Python's repr and HTML.
 
     >>> reduced('Tom\\n &amp; \\"J\\u00e9r\\u00f4me\\"') == reduced('Tom & "Jérôme"')
     True
@@ -82,7 +91,7 @@ def with_offsets(source: str) -> ReducedText:
 
 
 def _kept(mark: re.Match[str]) -> str:
-    """What a mark stands for, without spaces; empty for a space or a line break."""
+    """What a mark stands for, without spaces; empty for a space, a line break or emphasis."""
     written = mark.group()
     if written[0] == "&":
         kept = html.unescape(f"&{mark['entity']};") if mark["entity"] else "&"
@@ -90,5 +99,5 @@ def _kept(mark: re.Match[str]) -> str:
         codes = "".join([chr(int(code, 16)) for code in CODE.findall(written)])
         kept = codes.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     else:
-        return ""
-    return "".join(kept.split())
+        kept = written
+    return "".join(kept.translate(PLAIN).split())

@@ -11,6 +11,7 @@ import pytest
 from bench.rig.shown_prompts import shown_prompts
 from bench.shown import counted, found
 from collector.claims.prompt_match import positions
+from collector.claims.reduced_text import reduced, with_offsets
 from ragvigil.model.record import Document
 
 HEADER = "Parcelo help centre, internal edition, for support agents only, do not forward.\n\n"
@@ -122,6 +123,20 @@ def test_a_place_is_that_in_the_prompt_as_it_is() -> None:
     text = "Tom &amp; Jerry:\n  " + LONG.replace(" ", "  ")
     (place,) = positions([Document(chunk_id="a", content=LONG)], text)
     assert place == text.index("Card")
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("a\u00a0\tb\r\nc", "abc"),
+        ("\\u00e9\\\\u00e9\\ud83d\\ude00\\u0000\0", "éé😀"),
+        ("\\x41\\'\\/\\\\t", "A'/"),
+        ("&amp;lt;b&gt; &#65;&#x42;&eacute;&unknown;&", "<b>ABé&unknown;&"),
+        ("**“x”** `y` ‘z’\u200b", "\"x\"y'z'"),
+    ],
+)
+def test_a_text_is_reduced_to_what_templates_leave(written: str, plain: str) -> None:
+    assert reduced(written) == plain == with_offsets(written).text
 
 
 def test_generated_prompts_show_what_was_put_into_them() -> None:
