@@ -10,7 +10,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bench.rig.layout_prompts import Prompt, call, layouts, prompt, without_context
 from bench.rig.report import finish, progress

@@ -79,8 +79,8 @@ class Adapter:
         return (
             "Your input fields are:\n" + "\n".join(described) + "\n"
             "All interactions will be structured in the following way, with the appropriate values "
-            f"filled in.\n\n{structure}\n\n[[ ## completed ## ]]\nIn adhering to this structure, your "
-            "objective is: \n        Answer questions with the given context and cite its sources."
+            f"filled in.\n\n{structure}\n\n[[ ## completed ## ]]\nIn adhering to this structure, "
+            "your objective is: \n        Answer questions with the given context and cite it."
         )  # fmt: skip
 
 
@@ -108,8 +108,9 @@ class Program:
              at: tuple[float, float], failed: bool = False) -> str:  # fmt: skip
         own = f"{name}-{next(self._numbers)}"
         status = StatusCode.ERROR if failed else StatusCode.OK
-        events = (Event(name="exception", time_unix_nano=0,
-                        attributes={"exception.type": "AdapterParseError"}),) if failed else ()  # fmt: skip
+        kind = {"exception.type": "AdapterParseError"}
+        raised = Event(name="exception", time_unix_nano=0, attributes=kind)
+        events = (raised,) if failed else ()
         self.spans.append(span(name, attributes, parent=parent, at=at, span_id=own, scope=SCOPE,
                                status=status, events=events))  # fmt: skip
         return own
@@ -149,7 +150,8 @@ class Program:
         self._model(inputs, outputs, parent, span_at, demos, reply, call)
 
     def _model(self, inputs: Fields, outputs: Fields | None, parent: str, at: tuple[float, float],
-               demos: Sequence[tuple[Fields, Fields]], reply: str | None, call: str) -> None:  # fmt: skip
+               demos: Sequence[tuple[Fields, Fields]], reply: str | None,
+               call: str) -> None:  # fmt: skip
         expected = list(outputs or {"answer": ""})
         messages = [("system", self.adapter.system(inputs, expected))]
         for asked, answered in demos:

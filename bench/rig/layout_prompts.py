@@ -49,7 +49,9 @@ class Prompt:
 
 def layouts(file: str) -> list[dict[str, Any]]:
     """The layouts of a file in this folder."""
-    listed: list[dict[str, Any]] = tomllib.loads((HERE / file).read_text(encoding="utf-8"))["layout"]
+    listed: list[dict[str, Any]] = tomllib.loads((HERE / file).read_text(encoding="utf-8"))[
+        "layout"
+    ]
     return listed
 
 
@@ -155,7 +157,8 @@ DATA = {
     "json texts": lambda chunks, _: _dumped([chunk.text for chunk in chunks]),
     "repr of texts": lambda chunks, _: repr([chunk.text for chunk in chunks]),
     "repr of documents": lambda chunks, _: "[" + ", ".join(
-        f"Document(id={chunk.id!r}, metadata={{'source': {chunk.source!r}}}, page_content={chunk.text!r})"
+        f"Document(id={chunk.id!r}, metadata={{'source': {chunk.source!r}}}, "
+        f"page_content={chunk.text!r})"
         for chunk in chunks) + "]",
     "table": lambda chunks, _: _table(chunks),
     "quoted": lambda chunks, _: _quoted(chunks[0].text) if len(chunks) == 1 else "\n".join(

@@ -73,7 +73,8 @@ def _candidates(text: str, found: Sequence[Label]) -> list[int]:
 
     An example has an answer. A context that comes behind one under the same name is the next.
     """
-    first, answered, places = "", False, []
+    first, answered = "", False
+    places: list[int] = []
     for at, label in enumerate(found):
         if label.kind is Kind.ANSWER and _has_value(text, found, at):
             answered = True
@@ -81,8 +82,8 @@ def _candidates(text: str, found: Sequence[Label]) -> list[int]:
             continue
         if answered and label.name == first:
             places.clear()
-        first = label.name if not places else first
-        answered = False if not places else answered
+        if not places:
+            first, answered = label.name, False
         places.append(at)
     return places
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+NAME = re.compile(r"<([^\s<>/]+)")
+
 
 class Element(NamedTuple):
     """An element: its offsets, what stands in its opening tag, and the offsets of its body.
@@ -45,6 +47,25 @@ def elements(text: str, names: tuple[str, ...]) -> Iterator[Element]:
         if element.start >= place:
             place = element.end
             yield element
+
+
+def innermost(text: str, element: Element) -> Element:
+    """The element from its last opening tag on: one further up is a mention, and never closed.
+
+    >>> text = "Use the <doc> tags. <doc id=1>A.</doc>"
+    >>> found = innermost(text, next(elements(text, ("doc",))))
+    >>> text[slice(*found.body)], found.attributes
+    ('A.', ' id=1')
+    """
+    name = NAME.match(text, element.start)
+    if element.body is None or name is None:
+        return element
+    again = re.compile(rf"<{re.escape(name[1])}\b([^<>]*)>", re.IGNORECASE)
+    openings = [tag for tag in again.finditer(text, *element.body) if not tag[1].endswith("/")]
+    if not openings:
+        return element
+    last = openings[-1]
+    return Element(last.start(), element.end, last[1], (last.end(), element.body[1]))
 
 
 @cache

@@ -13,8 +13,10 @@ from pathlib import Path
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 IN_BRACKETS = re.compile(r"[(\[（][^)\]）\n]{0,120}[)\]）]")
 PLACEHOLDER = re.compile(r"[${]{1,3}\s*[\w.]+\s*\}*|<[^<>\n]*>|\[[^\[\]\n\"'{]*\]")
-FILLERS = frozenset({"information", "data", "text", "texts", "content", "base", "here", "section",
-                     "start", "begin", "found", "retrieved", "provided", "below", "list"})  # fmt: skip
+FILLERS = frozenset(
+    {"information", "data", "text", "texts", "content", "base", "here", "section", "start",
+     "begin", "found", "retrieved", "provided", "below", "list"}
+)  # fmt: skip
 LONGEST_NAME = 5
 """Words in the name of a field; what has more is a sentence."""
 LONGEST_LABEL = 400

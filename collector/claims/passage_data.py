@@ -73,9 +73,11 @@ def _blocks_of(value: object) -> tuple[Block, ...]:
     if not isinstance(documents, Listing) or any(not d.content for d in documents.documents):
         return ()
     return tuple(
-        Block(label="" if found.chunk_id == found.text_hash else _name(found.chunk_id, found.document_id),
-              text=found.content or "")
-        for found in documents.documents
+        Block(
+            label="" if own.chunk_id == own.text_hash else _name(own.chunk_id, own.document_id),
+            text=own.content or "",
+        )
+        for own in documents.documents
     )  # fmt: skip
 
 

@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 from collector.claims.field_names import Kind, kind_of_name
 
 ID_KEYS = (
-    r"chunk[_ ]?id|doc(?:ument)?[_ ]?id|source[_ ]?id|id|source|file(?:[_ ]?(?:name|path))?|url|uri|"
-    r"link|title|name|quelle|titel|titre|fuente|título|fonte|titolo|источник|название|来源|标题|出典"
+    r"chunk[_ ]?id|doc(?:ument)?[_ ]?id|source[_ ]?id|id|source|file(?:[_ ]?(?:name|path))?|url|"
+    r"uri|link|title|name|quelle|titel|titre|fuente|título|fonte|titolo|источник|название|来源|标题|出典"
 )
 META_KEYS = (
-    rf"{ID_KEYS}|page(?:[_ ](?:label|number))?|score|relevance(?:[_ ]score)?|similarity|distance|date|"
-    r"author|section|category|type|language|tags|metadata|updated(?:[_ ]at)?|created(?:[_ ]at)?|rank"
+    rf"{ID_KEYS}|page(?:[_ ](?:label|number))?|score|relevance(?:[_ ]score)?|similarity|distance|"
+    r"date|author|section|category|type|language|tags|metadata|updated(?:[_ ]at)?|rank|"
+    r"created(?:[_ ]at)?"
 )
-CONTENT_KEYS = r"(?:[a-z]+ ){0,3}text|content|passage|body|excerpt|snippet|page_content|inhalt|contenu|contenido|内容"
+CONTENT_KEYS = (
+    r"(?:[a-z]+ ){0,3}text|content|passage|body|excerpt|snippet|page_content|"
+    r"inhalt|contenu|contenido|内容"
+)
 PLAIN = re.IGNORECASE
 HEADER = re.compile(
     rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+([^\n]{{0,300}}+)(?:\n|$)", PLAIN
@@ -30,12 +34,17 @@ HEAD = re.compile(r"(?:[ \t]*+[^\W\d][\w ]{0,40}:[^\n]*+\n)++(?=[ \t]*\n)")
 SCORE = re.compile(r"\A[(\[](?:relevance |similarity )?score[:= ]*[-\d.]{1,20}[)\]][ \t:]*", PLAIN)
 BODY = re.compile(rf"\s*+[*_]*+(?:{CONTENT_KEYS})[*_]*+[ \t]*+[:：][*_]*+\s*+", PLAIN)
 TRAILER = re.compile(
-    rf"\n[ \t]*+[(\[*_—-]{{0,3}}[ \t]*+({ID_KEYS})[*_]*+[ \t]*+[:：][*_]*+[ \t]*+([^\n]{{1,160}}?)[)\]]?[ \t]*$",
+    rf"\n[ \t]*+[(\[*_—-]{{0,3}}[ \t]*+({ID_KEYS})[*_]*+[ \t]*+[:：][*_]*+[ \t]*+"
+    r"([^\n]{1,160}?)[)\]]?[ \t]*$",
     PLAIN,
 )
 RANKED_KEYS = tuple(
     re.compile(pattern, PLAIN)
-    for pattern in (r"chunk[_ ]?id|id", r"doc(?:ument)?[_ ]?id|source[_ ]?id", rf"{ID_KEYS}")
+    for pattern in (
+        r"chunk[_ ]?id|id",
+        r"doc(?:ument)?[_ ]?id|source[_ ]?id",
+        rf"{ID_KEYS}|document|doc",
+    )
 )
 IN_LABEL = re.compile(
     rf"(?:^|[\s(\[,;|–—-])(?:{ID_KEYS}|doc)[ \t]*[:=：][ \t]*[\"'`]?([^\s\"'`,;|)\]]+)", PLAIN
@@ -95,10 +104,7 @@ def without_headers(block: Block) -> Block:
     """
     fenced = FENCED.fullmatch(block.text)
     if fenced and "```" not in fenced[2]:
-        headers = [
-            found.groups() for line in fenced[1].splitlines() if (found := HEADER.match(line))
-        ]
-        return Block(label=_label(block.label, headers), text=fenced[2].strip())
+        return _split_headers(block, fenced[1].splitlines(), fenced[2])
     values, rest = _headers(SCORE.sub("", block.text))
     if not rest.strip():  # nothing but headers: they are the text
         return replace(block, label=_label(block.label, ()))
@@ -147,7 +153,7 @@ def _same_key(lines: Sequence[Sequence[str]], at: int) -> str:
 
 
 def _split_headers(block: Block, headers: Sequence[str], rest: str) -> Block:
-    values = [(found[1], found[2].strip()) for line in headers if (found := HEADER.match(line))]
+    values = [(found[1], found[2].strip()) for line in headers if (found := ANY_HEADER.match(line))]
     body = BODY.match(rest)
     text = rest[body.end() :] if body else rest
     return Block(label=_label(block.label, values), text=text.strip())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from collector.claims.elements import Element, elements
+from collector.claims.elements import Element, elements, innermost
 from collector.claims.field_names import is_order, says_nothing, words_of
 from collector.claims.passage_data import data_blocks, table_blocks
 from collector.claims.passage_text import (
@@ -23,12 +23,19 @@ ELEMENTS = (
     r"(?:document|doc|source|passage|chunk|result|search_result|item|excerpt|snippet|article|context|"
     r"reference|extract|node|record|page|evidence)(?:[_-]?\d{1,4})?",
 )
-INNER = ("document_content", "content", "document_contents", "text", "page_content", "body", "snippet", "passage")  # fmt: skip
+INNER = (
+    "document_content", "content", "document_contents", "text", "page_content", "body", "snippet",
+    "passage",
+)  # fmt: skip
 INNER_SOURCE = ("chunk_id", "doc_id", "document_id", "id", "source", "url", "title")
 ATTRIBUTES = tuple(
     re.compile(rf"\b(?:{names})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\"'>\s]+))")
-    for names in ("chunk_id|doc_id|document_id|id", "source|url|href|file|filename|name|title", "index|n|number")
-)  # fmt: skip
+    for names in (
+        "chunk_id|doc_id|document_id|id",
+        "source|url|href|file|filename|name|title",
+        "index|n|number",
+    )
+)
 ELEMENT_NUMBER = re.compile(r"<\w*?[_-]?(\d{1,4})[\s>]")
 RULE = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|#{3,}|_{3,}|~{3,}|\+{3,})[ \t]*$", re.MULTILINE)
 NOUN = "(?:" + "|".join(sorted(map(re.escape, words_of("passage")[0]), key=len, reverse=True)) + ")"
@@ -37,7 +44,8 @@ NOUN = "(?:" + "|".join(sorted(map(re.escape, words_of("passage")[0]), key=len, 
 LEAD = r"^[ \t]*+[#*=>~_<(\[【-]*+[ \t]*+"
 CLOSE = r"[\])】>*=~_#-]*+"
 BRACKETED = (
-    r"^[ \t]*+\[\[?(?:" + NOUN + r"(?=[\s:#：])\s*+[:#：]?\s*+)?([^\[\]\n\"'{][^\[\]\n]{0,119})\]\]?[ \t]*+[:：-]?[ \t]*+\n?"
+    r"^[ \t]*+\[\[?(?:" + NOUN + r"(?=[\s:#：])\s*+[:#：]?\s*+)?"
+    r"([^\[\]\n\"'{][^\[\]\n]{0,119})\]\]?[ \t]*+[:：-]?[ \t]*+\n?"
 )  # fmt: skip
 RELIABLE = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
@@ -56,10 +64,13 @@ RELIABLE = tuple(
     )
 )  # fmt: skip
 NUMBERED = re.compile(r"^[ \t]*+[(<]?(\d{1,3})[.):>]\)?[ \t]++", re.MULTILINE)
-KEYED = re.compile(r"^[ \t]*+[(]?((?=[\w./#-]*[\d_/#-])[\w./#-]{1,80})[)]?:[ \t]++(?=\S)", re.MULTILINE)  # fmt: skip
+KEYED = re.compile(
+    r"^[ \t]*+[(]?((?=[\w./#-]*[\d_/#-])[\w./#-]{1,80})[)]?:[ \t]++(?=\S)", re.MULTILINE
+)
 BULLET = re.compile(r"^[ \t]*+()(?:[-*•‣–+▪►]|>)[ \t]++(?=\S)", re.MULTILINE)
 CONTENT = re.compile(
-    r"^[ \t]*+()[*_]*+(?:page_content|content|passage|text|excerpt|snippet|chunk|inhalt|contenu|contenido|内容)"
+    r"^[ \t]*+()[*_]*+(?:page_content|content|passage|text|excerpt|snippet|chunk|inhalt|contenu|"
+    r"contenido|内容)"
     r"[*_]*+[ \t]*+[:：][*_]*+[ \t]*+\n?", re.IGNORECASE | re.MULTILINE,
 )  # fmt: skip
 FIRST_KEY = re.compile(r"\s*+[*_]*+([^\W\d][\w ]{0,30}?)[*_]*+[ \t]*+[:：][*_]*+[ \t]*+\S")
@@ -117,7 +128,7 @@ def _are_rules(blocks: Sequence[Block]) -> bool:
 
 def _from_elements(region: str) -> tuple[Block, ...]:
     return tuple(
-        _block(region, element)
+        _block(region, innermost(region, element))
         for element in elements(region, ELEMENTS)
         if element.body is not None
     )

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from collector.claims.elements import elements
 from collector.claims.context_labels import in_labels, in_numbers
+from collector.claims.elements import elements, innermost
 from collector.claims.field_names import Kind, closes_context, ends_of, is_order, says_nothing
 from collector.claims.passage_text import Block
 from collector.claims.passages import Passages, marked, passages
@@ -81,7 +81,7 @@ def _labelled(prompt: str, is_wanted: Callable[[Label], bool]) -> list[str]:
 
 
 def _program_fields(prompt: str) -> dict[str, object]:
-    """The fields of a prompt that a program wrote: DSPy's, or a JSON object; empty for any other."""
+    """The fields of a prompt that a program wrote: DSPy's, or a JSON object; else empty."""
     marked_ = marked_fields(prompt)
     if marked_:
         return dict(marked_)
@@ -183,7 +183,7 @@ def _lists_texts(observation: str) -> bool:
 
 def _in_tags(text: str) -> Passages:
     """The passages of the last element that is named like a context and holds some."""
-    regions = [found for found in elements(text, REGIONS) if found.body is not None]
+    regions = [innermost(text, found) for found in elements(text, REGIONS) if found.body]
     names = {
         re.sub(r"\W.*", "", text[found.start + 1 : found.start + 60], flags=re.DOTALL)
         for found in regions

@@ -120,9 +120,9 @@ def _before_colon(content: str, colon: int, start: int, end: int) -> Label | Non
         skipped = len(content) - len(content[colon + 1 :].lstrip("*_ \t"))
         return Label(kind, name, start, start + skipped if value else end, bool(value))
     last = max(content.rfind(":"), content.rfind("："))
-    if len(content) <= LONGEST_LABEL and not content[last + 1 :].strip("*_ \t"):
-        if introduces_context(content[:last]):
-            return Label(Kind.CONTEXT, content, start, end, is_sentence=True)
+    is_whole = len(content) <= LONGEST_LABEL and not content[last + 1 :].strip("*_ \t")
+    if is_whole and introduces_context(content[:last]):
+        return Label(Kind.CONTEXT, content, start, end, is_sentence=True)
     return None
 
 

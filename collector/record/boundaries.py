@@ -145,8 +145,10 @@ def _are_repeated(calls: Sequence[Node]) -> bool:
         return False
     if above.reading.claims(Field.INPUT) or above.reading.claims(Field.OUTPUT):
         return False
-    inputs = [as_container(call.reading.get(Field.INPUT)).value if call.reading is not None else None
-              for call in calls]  # fmt: skip
+    inputs = [
+        as_container(call.reading.get(Field.INPUT)).value if call.reading is not None else None
+        for call in calls
+    ]
     names = {call.reading.span.name for call in calls if call.reading is not None}
     keys = {frozenset(arguments) if isinstance(arguments, dict) else None for arguments in inputs}
     return len(names) == len(keys) == 1 and None not in keys

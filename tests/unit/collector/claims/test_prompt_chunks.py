@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from collector.claims.prompt_chunks import context_blocks, question_in
+from collector.claims.prompt_chunks import (
+    context_blocks,
+    marked_blocks,
+    question_beside,
+    question_in,
+)
 
 A, B = "First chunk, with 1. a number.", "Second chunk.\nIt has two lines."
 ONE_LINE = "Second chunk in one line."
@@ -82,3 +87,81 @@ def test_signs_that_are_no_elements_do_not_hide_the_chunks() -> None:
 def test_a_self_closed_element_is_no_chunk() -> None:
     prompt = f"<context><source id='x'/><source id='a'>{A}</source></context>"
     assert [(block.label, block.text) for block in context_blocks([prompt])] == [("a", A)]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Rules for citing sources:\n- Cite a source for each claim.\n- Never invent a source.",
+        "When you use the provided context:\n1. Do not guess.\n2. Keep it short.\n3. Cite it.",
+        "You will be given:\n- Context: the passages\n- Question: what the user asks\n\nAnswer it.",
+        "[[ ## context ## ]]\n{context}\n\n[[ ## question ## ]]\n{question}",
+        "Context: None\n\nQuestion: How long?",
+        "Context:\n\nQuestion: How long?\nAnswer:",
+        "<context>\nNo relevant documents found.\n</context>\n\nHow long?",
+        "<examples><example><document id='a'>A.</document></example></examples>\nHow long?",
+        f"Example:\nContext: {A * 9}\nQuestion: Why?\nAnswer: So.\n",
+        f'[{{"name": "search", "description": "{A}", "parameters": {{"type": "object"}}}}]\n\nHow?',
+        "Sources:\n[1] <title of the first source>\n[2] <title of the second source>",
+    ],
+)  # fmt: skip
+def test_what_only_speaks_of_a_context_shows_none(prompt: str) -> None:
+    assert context_blocks([prompt]) == ()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "labels"),
+    [
+        (f"[[ ## context ## ]]\n[1] «{A}»\n[2] «««\n    Second chunk.\n    It has two lines.\n»»»"
+         "\n\n"
+         "[[ ## question ## ]]\nq?", ["1", "2"]),
+        (f"Use what stands in the <context> tags.\n<context>\n[a-1] {A}\n[b-2] {B}\n</context>\nq?",
+         ["a-1", "b-2"]),
+        (f"Context:\nDocument 1 (id: a-1): {A}\nDocument 2 (id: b-2): {B}\n\nQuestion: q?",
+         ["a-1", "b-2"]),
+        (f"Example:\nContext: [x] One.\nQuestion: r?\nAnswer: Yes.\n\nContext: [a-1] {A}\n"
+         f"[b-2] {B}\n"
+         "Question: q?\nAnswer:", ["a-1", "b-2"]),
+        (f"Documents:\n[Document(id='a', page_content={A!r}), "
+         f"Document(id='b', page_content={B!r})]",
+         ["a", "b"]),
+        (f"CONTEXT:\n[1] {A}\n[2] {B}\n\nOPEN ORDERS (by date):\nNone\n\nUSER: q?", ["1", "2"]),
+        (f"Context:\n[Source 1] (file: a.md, page: 2)\n{A}\n[Source 2] (file: b.md, page: 3)\n{B}\n"
+         "\n"
+         "Question: q?", ["a.md", "b.md"]),
+        (f"Kontext:\nTitel: Eins\nStand: heute\n{A}\n\nTitel: Zwei\nStand: heute\n{B}\n\nFrage: q?",
+         ["Eins", "Zwei"]),
+        (f"Passage 1: {A}\nPassage 2: {B}\n\nQuestion: q?", ["1", "2"]),
+    ],
+)  # fmt: skip
+def test_passages_are_read_with_order_and_id(prompt: str, labels: list[str]) -> None:
+    blocks = context_blocks([prompt])
+    assert [block.label for block in blocks] == labels
+    assert [block.text for block in blocks] == [A, B]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "question"),
+    [
+        ("## Context\nA.\n\n## Question\nHow long?\n\n## Answer", "How long?"),
+        ("<context>A.</context>\n<question>\nHow long?\n</question>", "How long?"),
+        ("[[ ## context ## ]]\nA.\n\n[[ ## anliegen ## ]]\nHow long?\n\n"
+         "Respond with a JSON object.",
+         "How long?"),
+        ('{"context": ["A."], "question": "How long?"}', "How long?"),
+        ("CONTEXT:\nA.\n\nUSER: How long?\nASSISTANT:", "How long?"),
+        ("上下文：A。\n\n问题：多久？", "多久？"),
+    ],
+)  # fmt: skip
+def test_the_question_is_read_from_its_field(prompt: str, question: str) -> None:
+    assert question_in(prompt) == question
+
+
+def test_an_unnamed_question_stands_beside_the_documents() -> None:
+    documents = f"<documents><document id='a'>{A}</document></documents>"
+    assert question_beside(f"{documents}\n\nTell me how long") == "Tell me how long"
+    assert question_beside(f"How long?\n\nContext:\n[1] {A}\n[2] {B}") == "How long?"
+
+
+def test_json_is_no_marker_of_a_chunk() -> None:
+    assert marked_blocks('["order 1 was sent", "order 2 was lost"]') == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,8 +76,7 @@ def test_under_a_server_span_the_fields_are_read_from_prompt_and_reply(name: str
     calls = [s for s in program.spans if s.name == "LM.__call__"]
     server = span("POST /ask", {"http.route": "/ask"}, kind=SpanKind.SERVER, at=(0, 9))
     program.spans[:] = [server, span("work", parent="POST /ask", at=(0, 8))]
-    program.spans += [s.__class__(**{**{k: getattr(s, k) for k in s.__slots__}, "parent_span_id": "work"})
-                      for s in calls]  # fmt: skip
+    program.spans += [replace(call, parent_span_id="work") for call in calls]
     record = only(program)
     assert (record.query, record.answer, shown(record)) == (QUESTION, SAID, TEXTS)
 
@@ -111,8 +111,10 @@ def test_several_hops_are_one_record_with_the_last_context(run: str) -> None:
         at=2,
         run=run,
     )
-    program.predict({"context": TEXTS, "question": QUESTION}, {"reasoning": "So.", "answer": SAID}, root,
-                    at=3, thought=True, run=run)  # fmt: skip
+    outputs = {"reasoning": "So.", "answer": SAID}
+    program.predict(
+        {"context": TEXTS, "question": QUESTION}, outputs, root, at=3, thought=True, run=run
+    )
     record = only(program)
     assert (record.query, record.answer, shown(record)) == (QUESTION, SAID, TEXTS)
 
@@ -132,11 +134,12 @@ def test_a_react_programs_tool_retrieves() -> None:
     program.predict({"question": QUESTION, "trajectory": ""}, step, root, at=1)
     program.tool("search", {"query": "refund"}, TEXTS, root, at=1.6)
     trajectory = (
-        "[[ ## thought_0 ## ]]\nSearch.\n\n[[ ## tool_name_0 ## ]]\nsearch\n\n[[ ## tool_args_0 ## ]]\n"
+        "[[ ## thought_0 ## ]]\nSearch.\n\n[[ ## tool_name_0 ## ]]\nsearch\n\n"
+        "[[ ## tool_args_0 ## ]]\n"
         f'{{"query": "refund"}}\n\n[[ ## observation_0 ## ]]\n{listed(TEXTS)}'
     )
-    program.predict({"question": QUESTION, "trajectory": trajectory}, {"reasoning": "So.", "answer": SAID}, root,
-                    at=3, thought=True)  # fmt: skip
+    inputs, outputs = {"question": QUESTION, "trajectory": trajectory}, {"answer": SAID}
+    program.predict(inputs, outputs, root, at=3, thought=True)
     record = only(program)
     assert (record.query, record.answer) == (QUESTION, SAID)
     assert [d.content for d in record.context] == [d.content for d in record.retrieved] == TEXTS
