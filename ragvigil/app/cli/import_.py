@@ -132,7 +132,8 @@ def _send(
         TextColumn("{task.fields[items]} spans"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=source.total, items=progress.done.items)
 
         def step(_: OutgoingRequest) -> None:

@@ -23,6 +23,7 @@ LENGTH = re.compile(r"(\d{1,5})([mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 WHOLE = {"traces": 32, "issues": 16, "incidents": 12}
 """Characters of a whole id."""
+HEX = re.compile("[0-9a-f]+")
 MOST_CANDIDATES = 5
 
 Actor = Annotated[str, typer.Option(help="Who says it; default your login name.")]
@@ -51,10 +52,13 @@ def whole_id(config: Path | None, kind: str, typed: str) -> str:
     """
     from ragvigil.app.cli.api_client import Refused
 
-    if len(typed) >= WHOLE[kind]:
-        return typed
-    prefix = typed.lower()
-    ids = fetch(config, f"ids/{kind}", prefix=prefix, limit=MOST_CANDIDATES + 1)["ids"]
+    prefix, is_whole = typed.lower(), len(typed) == WHOLE[kind]
+    if is_whole and HEX.fullmatch(prefix):
+        return prefix
+    ids = []
+    if len(typed) < WHOLE[kind]:
+        limit = MOST_CANDIDATES + 1
+        ids = fetch(config, f"ids/{kind}", prefix=prefix, limit=limit)["ids"]
     if prefix in ids:
         return prefix
     if not ids:

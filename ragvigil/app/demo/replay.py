@@ -161,7 +161,10 @@ def send_with_bar(
     title: str = "sending",
     console: Console | None = None,
 ) -> ReplaySummary:
-    """Sends bodies as `send_all` does, with a progress bar, by default on standard error."""
+    """Sends bodies as `send_all` does, with a progress bar, by default on standard error.
+
+    Without a terminal there is no bar, and lines about the receiver are printed all the same.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -169,7 +172,8 @@ def send_with_bar(
         TextColumn("requests"),
         TimeElapsedColumn(),
     )
-    with ProgressBar(*columns, console=console or Console(stderr=True)) as bar:
+    console = console or Console(stderr=True)
+    with ProgressBar(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total)
 
         def step(_: OutgoingRequest) -> None:
