@@ -18,7 +18,7 @@ STEP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lag:
-    """Spans that wait for the core, and the seconds they take: None before that can be told.
+    """Spans that are not stored yet, and the seconds they take: None before that can be told.
 
     `is_restart`: they waited when this life of the core began, or came while it read those.
     """
@@ -49,26 +49,25 @@ def _rounded(seconds: float) -> str:
 class CatchUp:
     """Measures the core's pace, from the first turn on; one thread.
 
-    `lag` is None while fewer than `least` spans wait. Any thread may read it.
+    `lag` is None while the core is not behind. Any thread may read it.
     """
 
-    def __init__(self, spans: int, *, least: int) -> None:
+    def __init__(self, spans: int, *, is_behind: bool) -> None:
         """Begins with the spans that waited already when this life of the core began."""
-        self._least = least
         self._places: deque[tuple[float, int]] = deque()
-        self.lag = Lag(spans=spans, is_restart=True) if spans > least else None
+        self.lag = Lag(spans=spans, is_restart=True) if is_behind else None
         if self.lag is not None:
             log.info("reading back what waited in the spool", spans=spans)
 
-    def update(self, now: float, *, done: int, to_go: int) -> None:
-        """Takes the spans done since the spool began, and those to go, at the time `now`."""
+    def update(self, now: float, *, done: int, to_go: int, is_behind: bool) -> None:
+        """Takes the spans stored since the spool began, and those to go, at the time `now`."""
         if self._places and now - self._places[-1][0] < STEP_SECONDS:
             return
         self._places.append((now, done))
         while now - self._places[0][0] > WINDOW_SECONDS:
             self._places.popleft()
         was_restart = self.lag is not None and self.lag.is_restart
-        if to_go > self._least:
+        if is_behind:
             self.lag = Lag(spans=to_go, seconds=self._seconds(to_go), is_restart=was_restart)
             return
         self.lag = None

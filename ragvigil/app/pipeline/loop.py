@@ -102,7 +102,7 @@ class Pipeline:
         self._passed: deque[Edge] = deque([self._place()])
         parts.sink.publish(spans_read)
         self.is_behind = self._unread() > BEHIND_SPANS
-        self._catch_up = CatchUp(self._unread(), least=BEHIND_SPANS)
+        self._catch_up = CatchUp(self._unread(), is_behind=self.is_behind)
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
@@ -116,7 +116,7 @@ class Pipeline:
 
     @property
     def lag(self) -> Lag | None:
-        """What it is behind by; None while fewer than BEHIND_SPANS wait."""
+        """What it is behind by; None while fewer than BEHIND_SPANS wait to be scored."""
         return self._catch_up.lag
 
     def run(self, stop: Event) -> None:
@@ -245,8 +245,10 @@ class Pipeline:
         unread = self._unread()
         self.is_behind = unread > BEHIND_SPANS or len(self._backlog) > BEHIND_CLOSINGS
         self._parts.deferred.give_way(self.is_behind)
-        waiting = self._backlog.spans()
-        self._catch_up.update(now, done=self.spans_read - waiting, to_go=unread + waiting)
+        is_lag = unread + self._backlog.spans() > BEHIND_SPANS
+        waiting = self._parts.sink.places.waiting
+        done, to_go = self.spans_read - waiting, unread + waiting
+        self._catch_up.update(now, done=done, to_go=to_go, is_behind=is_lag)
 
     def _relieve_memory(self, now: float) -> list[Closing]:
         """Closes the oldest traces early while memory is short."""
