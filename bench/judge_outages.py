@@ -16,7 +16,7 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,24 +206,25 @@ def main() -> None:
                     figures[outage.name] = one_outage(daemon, server, judge, outage, seconds)
                     progress(f"{outage.name}: {figures[outage.name]}")
     most = SETTLED_SECONDS if options.small else MOST_SECONDS
-    every = figures.values()
-    bars = {
-        f"`why` says every failure within {most:.0f} s": all(
-            float(str(each["said_seconds"])) <= most for each in every
-        ),
-        f"`why` says every end within {most:.0f} s": all(
-            float(str(each["ended_seconds"])) <= most for each in every
-        ),
-        "the status names kind and way out": all(each["is_in_status"] for each in every),
-        "/readyz names the kind": all(each["is_in_readyz"] for each in every),
-        f"at most {LOG_LINES} warnings an outage": all(
-            0 < int(str(each["log_lines"])) <= LOG_LINES for each in every
-        ),
-    }
     result: dict[str, object] = {
         "outage_seconds": seconds, "outages": figures, "peak_rss_mb": peak_rss_mb(),
     }  # fmt: skip
-    finish("judge_outages", result, bars, seed=options.seed)
+    finish("judge_outages", result, bars(list(figures.values()), most), seed=options.seed)
+
+
+def bars(outages: Sequence[Mapping[str, object]], most: float) -> dict[str, bool]:
+    """What must hold of every outage; `most` is the longest time until a line is said."""
+
+    def are_within(name: str, highest: float, least: float = 0.0) -> bool:
+        return all(least <= float(str(outage[name])) <= highest for outage in outages)
+
+    return {
+        f"`why` says every failure within {most:.0f} s": are_within("said_seconds", most),
+        f"`why` says every end within {most:.0f} s": are_within("ended_seconds", most),
+        "the status names kind and way out": all(outage["is_in_status"] for outage in outages),
+        "/readyz names the kind": all(outage["is_in_readyz"] for outage in outages),
+        f"at most {LOG_LINES} warnings an outage": are_within("log_lines", LOG_LINES, 1),
+    }
 
 
 if __name__ == "__main__":

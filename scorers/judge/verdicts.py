@@ -297,7 +297,8 @@ def _score(
         "verdicts": [verdict.evidence for verdict in verdicts],
         "failure_type": failure,
         "failure_mode": mode,
-    } | nugget_scores(table, graded)
+        **nugget_scores(table, graded),
+    }
     if suspicions:
         details |= {"value": value, "suspected": suspicions}
     return Score(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
@@ -72,29 +72,32 @@ def lines(
         busiest = busiest or costs
         for cost in costs:
             sums[cost.rubric] = _plus(sums.get(cost.rubric), cost, judged, price)
-    of_audits = {*audit.rubrics, *audit.then}
-    audited = [cost for cost in busiest if cost.rubric in of_audits]
-    runs = 24 / settings.canary_hours if settings.canary_hours else 0.0
     suspicious = _together(
         "suspicious, at most", busiest, records * settings.suspicious_rate, price
     )
-    audits = _together("audits", audited, audit.per_day * SIDES * audit.records, price)
-    canary = _together("canary", busiest, runs * CANARY_RECORDS, price)
-    of_rubrics = ", ".join(cost.rubric for cost in audited)
     return [
         *sums.values(),
         replace(suspicious, remark=f"{settings.suspicious_rate:.0%} of all answers, every rubric"),
-        replace(
-            audits,
-            pot=Pot.RESERVED,
-            remark=f"{audit.per_day} a day x {audit.records} answers x {SIDES} sides: {of_rubrics}",
-        ),
-        replace(
-            canary,
-            pot=Pot.RESERVED,
-            remark=f"{runs:g} a day x {CANARY_RECORDS} answers: every rubric",
-        ),
+        *_reserved(busiest, settings, price, audit),
     ]
+
+
+def _reserved(
+    costs: Sequence[Cost], settings: JudgeSettings, price: Price | None, audit: AuditSettings
+) -> Iterator[Line]:
+    """Audits and canary, which the reserve of the budget pays; `costs` are those of a record."""
+    audited = [cost for cost in costs if cost.rubric in {*audit.rubrics, *audit.then}]
+    audits = _together("audits", audited, audit.per_day * SIDES * audit.records, price)
+    of_rubrics = ", ".join(cost.rubric for cost in audited)
+    yield replace(
+        audits,
+        pot=Pot.RESERVED,
+        remark=f"{audit.per_day} a day x {audit.records} answers x {SIDES} sides: {of_rubrics}",
+    )
+    runs = HOURS / settings.canary_hours if settings.canary_hours else 0.0
+    canary = _together("canary", costs, runs * CANARY_RECORDS, price)
+    remark = f"{runs:g} a day x {CANARY_RECORDS} answers: every rubric"
+    yield replace(canary, pot=Pot.RESERVED, remark=remark)
 
 
 def advice(estimates: Iterable[Line], settings: JudgeSettings) -> list[str]:
