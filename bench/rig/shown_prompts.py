@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import json
 import random
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -297,9 +298,26 @@ def _edited(parts: Sequence[str], extra: Extra, _: Chance) -> str:
     return extra.around("\n\n".join(edited))
 
 
+def _quoted(parts: Sequence[str], extra: Extra, _: Chance) -> str:
+    return extra.around("\n\n".join("> " + part.replace("\n", "\n> ") for part in parts))
+
+
+def _lines_numbered(parts: Sequence[str], extra: Extra, _: Chance) -> str:
+    lines = [part.split("\n") for part in parts]
+    return extra.around("\n\n".join(
+        "\n".join(f"{n:>3}\t{line}" for n, line in enumerate(part, start=1)) for part in lines
+    ))  # fmt: skip
+
+
+def _emphasised(parts: Sequence[str], extra: Extra, _: Chance) -> str:
+    """Long words in bold, quotes straight."""
+    plain = [part.replace("“", '"').replace("”", '"') for part in parts]
+    return extra.around("\n\n".join(re.sub(r"\b(\w{9,})\b", r"**\1**", part) for part in plain))
+
+
 WHOLE_FORMS: tuple[Form, ...] = (
     _joined, _numbered, _bullets, _elements, _html, _json, _repr, _wrapped, _squeezed,
 )  # fmt: skip
-FORMS = (*WHOLE_FORMS, _headless, _edited)
-"""The last two change the chunks themselves; of a title, or of a paragraph within another, little
+FORMS = (*WHOLE_FORMS, _quoted, _lines_numbered, _emphasised, _headless, _edited)
+"""The last ones change the chunks themselves; of a title, or of a paragraph within another, little
 would be left that tells it apart."""
