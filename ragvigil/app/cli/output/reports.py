@@ -31,6 +31,15 @@ REASONS = {
     "errored": "lost to an error",
 }
 
+CONTEXTS = {
+    "reranked": "as the reranker returned them",
+    "inferred": "retrieved, in an order from which a reranker without a span is inferred",
+    "retrieved": "as the retriever returned them",
+    "prompt": "read from the prompt",
+    "declared": "as the service declares them",
+}
+"""What a record's chunks are, by `context_source`."""
+
 
 @prints
 def print_status(status: JsonObject, console: Console) -> None:
@@ -58,6 +67,9 @@ def _record(record: JsonObject, console: Console) -> None:
     console.print(f"\nrecord {record['record_id']}  {record['route']}", style="bold")
     if record["query"] is not None:
         console.print(f"  question  {record['query']}")
+    if record["context_source"] in CONTEXTS:
+        unseen = "; what was retrieved is not seen" if "retrieved" in record["absent"] else ""
+        console.print(f"  chunks    {CONTEXTS[record['context_source']]}{unseen}")
     for document in record["context"]:
         console.print(f"  chunk     [{document['id']}] {short(document['content'], console)}")
     if record["answer"] is not None:

@@ -41,6 +41,7 @@ def record(**changes: Any) -> dict[str, Any]:
     return {
         "record_id": "r1", "route": "/ask", "query": "How long?", "answer": "5 days [a].",
         "context": [{"id": "a", "content": "5 days"}, {"id": "b", "content": None}],
+        "context_source": "retrieved",
         "absent": {}, "scores": [], "truncated": [], "clock_replaced": False, **changes,
     }  # fmt: skip
 
@@ -217,6 +218,18 @@ def test_a_trace_shows_each_record_with_its_chunks_and_scores(
     assert "chunk     [b] (text not in the spans)" in out
     assert "citation_validity       0.50  invented  [z]" in out
     assert "refusal                    –  answered  words" in out
+
+
+def test_a_trace_says_what_the_chunks_are(capsys: pytest.CaptureFixture[str]) -> None:
+    compressed = record(context_source="reranked", absent={"retrieved": "not_sent"})
+    records = [record(), compressed, record(context_source="inferred")]
+    print_trace({"trace_id": "ab" * 16, "records": records}, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines if line.startswith("  chunks ")] == [
+        "chunks    as the retriever returned them",
+        "chunks    as the reranker returned them; what was retrieved is not seen",
+        "chunks    retrieved, in an order from which a reranker without a span is inferred",
+    ]
 
 
 def test_what_is_absent_is_named_and_never_printed_as_a_value(
