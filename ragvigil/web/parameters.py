@@ -6,15 +6,21 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
+from ragvigil.web.permissions import Requires
+
 
 def known_parameters(request: Request) -> None:
     """A dependency of every route of the API.
 
-    Raises RequestValidationError (422) for a parameter that the route does not have, which would
-    otherwise be a filter that filters nothing, and for a rubric that does not exist.
+    Raises HTTPException where the request has not the route's permission. Raises
+    RequestValidationError (422) for a parameter that the route does not have, which would otherwise
+    be a filter that filters nothing, and for a rubric that does not exist.
     """
     route = request.scope["route"]
     assert isinstance(route, APIRoute)
+    for dependency in route.dependencies:
+        if isinstance(dependency.dependency, Requires):
+            dependency.dependency(request)  # who may not ask at all is told that, and no more
     names = [parameter.alias for parameter in route.dependant.query_params]
     problems = [
         _problem(name, f"there is no such parameter; {_listed(names)}")

@@ -129,7 +129,7 @@ async def test_a_judge_without_labels_is_unmeasured_and_nothing_is_made_up(store
     assert (found["labels"], found["state"]) == (0, "unmeasured")
     assert [found[name] for name in ("kappa", "low", "high", "agreement", "level")] == [None] * 5
     assert found["reason"] == "0 labels; 30 more are needed to measure the judge"
-    assert await judges(client(store), rubric="completeness") == []
+    assert await judges(client(store), rubric="context_relevance") == []
 
 
 async def test_labels_make_a_judge_trusted_and_another_retired(store: Store) -> None:
