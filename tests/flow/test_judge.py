@@ -113,7 +113,9 @@ def test_local_scores_of_the_same_rubric_stand_behind_the_judges(daemon: ChildDa
 def test_prometheus_reads_the_judged_rubrics_with_their_layer(daemon: ChildDaemon) -> None:
     by_kind(daemon, ask(daemon, "Card refunds take 5 to 7 business days"), "judge")
     text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
-    found = [line for line in text.splitlines() if 'rubric="groundedness"' in line]
+    lines = [line for line in text.splitlines() if 'rubric="groundedness"' in line]
+    assert any(line.startswith("ragvigil_judge_quotes_total{") for line in lines)
+    found = [line for line in lines if line.startswith("ragvigil_score_")]
     assert any(line.startswith("ragvigil_score_count_total{") for line in found)
     assert all('layer="generation"' in line for line in found)
 
