@@ -19,14 +19,12 @@ MARK = re.compile(
 """Also written several times over (`&amp;amp;`, JSON within JSON), and in the chunk itself: what is
 an escape here and a plain character there is the same in both."""
 NOT_SPACE = re.compile(r"[\\&*`\x00-\x08\x0e-\x1b\u00ad\u200b-\u200d\u2018-\u201f\u2060\ufeff]")
-PLAIN = str.maketrans(
-    {
-        **dict.fromkeys(range(32)),
-        **dict.fromkeys("*`\u00ad\u200b\u200c\u200d\u2060\ufeff"),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
-    }
-)
+PLAIN: dict[int, str | None] = {
+    **dict.fromkeys(range(32)),
+    **dict.fromkeys(map(ord, "*`\u00ad\u200b\u200c\u200d\u2060\ufeff")),
+    **dict.fromkeys(range(0x2018, 0x201C), "'"),
+    **dict.fromkeys(range(0x201C, 0x2020), '"'),
+}
 CODE = re.compile(r"[ux]([0-9a-fA-F]{2,4})")
 
 
