@@ -76,6 +76,14 @@ app.command("help")(help_)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")
 
+Format = Annotated[
+    str,
+    typer.Argument(
+        metavar="FORMAT",
+        autocompletion=import_formats,
+        help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
+    ),
+]
 RubricFile = Annotated[
     str,
     typer.Argument(help="A rubric's TOML file, or the name of one.", autocompletion=rubric_names),
@@ -346,14 +354,7 @@ def replay(
 @app.command("import")
 @reads_settings
 def import_(
-    form: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORMAT",
-            autocompletion=import_formats,
-            help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
-        ),
-    ],
+    form: Format,
     source: Annotated[
         str, typer.Argument(help="A file; the URL of the database for collector_clickhouse.")
     ],

@@ -163,7 +163,7 @@ def test_without_a_daemon_or_token_the_way_out_is_said(daemon: Settings, tmp_pat
     with pytest.raises(Unreachable, match="start one with `ragvigil run`"):
         import_labels(path, nobody, as_json=False)
     weak = {"endpoint": daemon.web.endpoint, "reader_token": "r3ader"}
-    with pytest.raises(Unreachable, match="answered 401"):
+    with pytest.raises(Unreachable, match=": a token is needed: "):
         import_labels(path, Settings.model_validate({"web": weak}), as_json=False)
 
 
