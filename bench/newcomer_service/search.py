@@ -22,7 +22,7 @@ def search(question: str) -> list[tuple[Chunk, float]]:
         for chunk, words in ((chunk, _words(chunk.text)) for chunk in CHUNKS.values())
         if asked & words
     ]
-    # Country last: articles on the topic stand above the right one, so that reranking has work.
+    # The best last, so that reranking has work.
     found = sorted(scored, key=lambda pair: (-pair[1], pair[0].id))[:TOP]
     found.sort(key=lambda pair: (pair[1], pair[0].id))
     journal.note(retrieved=journal.listed(found))
