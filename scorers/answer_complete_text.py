@@ -6,9 +6,10 @@
     >>> score.value, score.label
     (0.0, 'truncated')
 
-1 = complete, 0 = cut (`truncated`) or without any text (`empty`). An unknown answer is neither. The provider's finish reason decides where it is known. Without one, the
-text decides: it is cut if a code fence or JSON document stays open, or if the last sentence stops
-in the middle. Source of the method: rules of this project.
+1 = complete, 0 = cut (`truncated`) or without any text (`empty`). An unknown answer is neither. The
+provider's finish reason decides where it is known. Without one, the text decides: it is cut if a
+code fence or JSON document stays open, or if the last sentence stops in the
+middle. Source of the method: rules of this project.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from ragvigil.app.cli.api_client import Refused
+from ragvigil.app.client.api import Refused
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
-from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.cli.main import app
 from ragvigil.app.cli.triage import end_of
+from ragvigil.app.client.api import Refused
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api

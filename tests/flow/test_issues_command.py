@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragvigil.app.cli.api_client import Refused
 from ragvigil.app.cli.main import app
+from ragvigil.app.client.api import Refused
 from ragvigil.model.issue import IssueState, RootCause
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import root_causes

@@ -22,8 +22,9 @@ import grpc
 import httpx2
 import pytest
 
-from ragvigil.app.cli import api_client, main
+from ragvigil.app.cli import main
 from ragvigil.app.cli.help_topics import EXIT_CODES
+from ragvigil.app.client import api as api_client
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from tests.patience import PATIENCE_SECONDS
 

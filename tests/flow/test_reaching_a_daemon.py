@@ -10,8 +10,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from typer.testing import CliRunner
 
-from ragvigil.app.cli import api_client
 from ragvigil.app.cli.main import app
+from ragvigil.app.client import api as api_client
 from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.store.engine.store import Store
 from tests.flow.test_api import keep as keep_outcomes
@@ -51,7 +51,9 @@ def test_a_whole_id_is_itself_whatever_begins_with_it(store: Store, daemon: Comm
     assert daemon.say("issues", "show", "i1").startswith("i1  ")
 
 
-@pytest.mark.parametrize("typed", ["zz", "z" * 32, "a" * 33, "a" * 300, "%", "a/b", "0" * 31, "", "\x00"])
+@pytest.mark.parametrize(
+    "typed", ["zz", "z" * 32, "a" * 33, "a" * 300, "%", "a/b", "0" * 31, "", "\x00"]
+)
 def test_an_id_that_nothing_has_is_one_sentence(daemon: Commands, typed: str) -> None:
     with pytest.raises(api_client.Refused) as refusal:
         daemon.say("trace", typed)

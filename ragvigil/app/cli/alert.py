@@ -22,10 +22,11 @@ alert = typer.Typer(help="Alert rules, and a test of the way to your pager.", no
 @asks_daemon
 def raise_test(config: Config = None, json: Json = False) -> None:
     """Raises the alert RagvigilTestAlert for five minutes, to see whether your pager gets it."""
-    from ragvigil.app.cli import api_client, triage
+    from ragvigil.app.cli import triage
+    from ragvigil.app.client import api
 
     settings = triage.settings_of(config)
-    reply = api_client.post(settings, "alerts/test", {}, role="triager")
+    reply = api.post(settings, "alerts/test", {}, role="triager")
     print(json_.dumps(reply) if json else instructions(reply, scrape(settings.metrics)))
 
 

@@ -85,9 +85,9 @@ def propose(
     json: Json = False,
 ) -> None:
     """Makes a failing answer a golden case, for people to complete and sign."""
-    from ragvigil.app.cli.api_client import Refused
     from ragvigil.app.cli.output.console import print_text
     from ragvigil.app.cli.output.golden import print_state
+    from ragvigil.app.client.api import Refused
 
     if not trace and not issue:
         raise typer.BadParameter("one of --trace and --issue is needed")

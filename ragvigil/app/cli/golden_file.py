@@ -12,8 +12,8 @@ from pathlib import Path
 from clustering.golden import csv_table, set_file
 from clustering.golden.case import BadCase, as_json, line, parse
 from clustering.golden.settings import GoldenSettings
-from ragvigil.app.cli.api_client import Refused, post
 from ragvigil.app.cli.output.console import JsonObject, print_text
+from ragvigil.app.client.api import Refused, post
 from ragvigil.app.settings import Settings, SettingsError
 from scorers.golden import BadGolden, question_key, read_golden
 

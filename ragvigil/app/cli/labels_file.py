@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragvigil.app.cli.api_client import Refused, post
 from ragvigil.app.cli.output.console import print_text
+from ragvigil.app.client.api import Refused, post
 from ragvigil.app.settings import Settings
 from ragvigil.web.views.posts import LabelPost
 

@@ -103,8 +103,8 @@ def main() -> None:
 
 def _print_error(error: Exception) -> None:
     """Prints an error of use as a line; raises any other error again."""
-    from ragvigil.app.cli.api_client import Unreachable
     from ragvigil.app.cli.output.console import print_text
+    from ragvigil.app.client.api import Unreachable
     from ragvigil.app.settings import SettingsError
     from ragvigil.extras import NotInstalled
 
@@ -272,11 +272,11 @@ def mcp(
 @asks_daemon
 def judge_cost(config: Config = None, json: Json = False) -> None:
     """What a day of judging costs at the present traffic, rubric by rubric."""
-    from ragvigil.app.cli import api_client
     from ragvigil.app.cli.judge import HOURS, report
+    from ragvigil.app.client import api
 
     settings = triage.settings_of(config)
-    reply = api_client.get(settings, "traffic", hours=HOURS)
+    reply = api.get(settings, "traffic", hours=HOURS)
     sys.exit(report(settings, reply, as_json=json))
 
 
@@ -344,8 +344,8 @@ def replay(
     json: Json = False,
 ) -> None:
     """Sends recorded OTLP requests again. Keeps their pace, or sends at a rate."""
-    from ragvigil.app.cli.connection import to_otlp
     from ragvigil.app.cli.replay import replay_folder
+    from ragvigil.app.client.connection import to_otlp
 
     sending = to_otlp(_settings(config), endpoint, None, backfill=backfill or "")
     sys.exit(replay_folder(path, sending, rate, shift, new_ids=new_ids, as_json=json))
@@ -377,8 +377,8 @@ def import_(
     json: Json = False,
 ) -> None:
     """Imports history with its own times. Resumes; judges only with [judge] backfill = true."""
-    from ragvigil.app.cli.connection import to_otlp
     from ragvigil.app.cli.import_ import import_source
+    from ragvigil.app.client.connection import to_otlp
 
     sending = to_otlp(_settings(config), endpoint, token_file, backfill=name)
     sys.exit(

@@ -40,9 +40,9 @@ def settings_of(config: Path | None) -> Settings:
 
 def fetch(config: Path | None, path: str, **filters: Any) -> Any:
     """The JSON of `GET /api/v1/<path>`; a filter of None is left out. Raises Unreachable."""
-    from ragvigil.app.cli import api_client
+    from ragvigil.app.client import api
 
-    return api_client.get(settings_of(config), path, **filters)
+    return api.get(settings_of(config), path, **filters)
 
 
 def whole_id(config: Path | None, kind: str, typed: str) -> str:
@@ -50,7 +50,7 @@ def whole_id(config: Path | None, kind: str, typed: str) -> str:
 
     Raises Refused where none does, or several do: then it names them.
     """
-    from ragvigil.app.cli.api_client import Refused
+    from ragvigil.app.client.api import Refused
 
     prefix, is_whole = typed.lower(), len(typed) == WHOLE[kind]
     if is_whole and HEX.fullmatch(prefix):
@@ -79,10 +79,10 @@ def send(
     timeout_seconds: float | None = None,
 ) -> Any:
     """The JSON of `POST /api/v1/<path>`. Raises Refused or Unreachable."""
-    from ragvigil.app.cli import api_client
+    from ragvigil.app.client import api
 
-    timeout = api_client.TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    return api_client.post(settings_of(config), path, body, role=role, timeout_seconds=timeout)
+    timeout = api.TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
+    return api.post(settings_of(config), path, body, role=role, timeout_seconds=timeout)
 
 
 def act(config: Path | None, path: str, actor: str, text: str, **values: Any) -> Any:

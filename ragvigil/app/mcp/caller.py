@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from ragvigil.app.cli import api_client
-from ragvigil.app.cli.connection import Connection, to_api, to_api_for
+from ragvigil.app.client import api
+from ragvigil.app.client.connection import Connection, to_api, to_api_for
 from ragvigil.app.settings import Settings, SettingsError
 
 Answer = dict[str, Any]
@@ -29,8 +29,8 @@ def read_for(context: Context[Settings]) -> Read:
     def read(path: str, /, **parameters: Any) -> Answer:
         given = {key: value for key, value in parameters.items() if value not in (None, "")}
         try:
-            answer: Answer = api_client.get_from(connection, path, **given)
-        except api_client.Unreachable as error:
+            answer: Answer = api.get_from(connection, path, **given)
+        except api.Unreachable as error:
             raise ToolError(str(error)) from error
         return answer
 

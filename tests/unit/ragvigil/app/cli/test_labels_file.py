@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
-from ragvigil.app.cli.api_client import Unreachable, get
 from ragvigil.app.cli.labels_file import import_labels
+from ragvigil.app.client.api import Unreachable, get
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store

@@ -6,7 +6,7 @@ import pytest
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from ragvigil.app.cli import api_client
+from ragvigil.app.client import api as api_client
 from ragvigil.app.settings import Settings
 from tests.served_api import port_of
 

@@ -38,11 +38,24 @@ class Connection:
 
 def to_api(settings: Settings, role: str) -> Connection:
     """The API, with a token of this role. Raises SettingsError."""
-    client, web = settings.client, settings.web
     try:
-        token = client.secret() or web.secret(role)
+        token = settings.client.secret() or settings.web.secret(role)
     except ValueError as error:
         raise SettingsError(f"the token cannot be read: {error}") from error
+    return _to_api(settings, token)
+
+
+def to_api_for(settings: Settings, authorization: str) -> Connection:
+    """The API, with the token of a caller's Authorization header. Raises SettingsError.
+
+    Tokens of the settings are not lent: the caller may do what their own allows.
+    """
+    scheme, _, token = authorization.partition(" ")
+    return _to_api(settings, token.strip() if scheme.lower() == "bearer" else None)
+
+
+def _to_api(settings: Settings, token: str | None) -> Connection:
+    client, web = settings.client, settings.web
     if client.url:
         return _connection(client.url, token, client)
     base = _own(web.endpoint, web.tls_certificate)

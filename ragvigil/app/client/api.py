@@ -1,11 +1,11 @@
-"""The command line's way to a running daemon: its HTTP API."""
+"""The way of commands and tools to a running daemon: its HTTP API."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.app.cli.connection import Connection, to_api
+from ragvigil.app.client.connection import Connection, to_api
 
 if TYPE_CHECKING:
     import httpx2
