@@ -144,12 +144,14 @@ PIPELINE = Section(
         lines(
             "Records without local models, last hour",
             "Records that were scored without them because too much waited, and those left over "
-            "for lack of CPU. Their scores by code are complete. Beside them duties put off, "
-            "and records that came too late or too many for change notices.",
+            "for lack of CPU. Their scores by code are complete. Beside them duties put off or "
+            "still running when due again, and records that came too late or too many for change "
+            "notices.",
             "Many for hours: fewer traces per daemon, or a core more.",
             Query(expr=hourly("ragvigil_records_lean_total"), name="too much waited"),
             Query(expr=hourly("ragvigil_local_records_total", "result"), name="local: {{result}}"),
             Query(expr=hourly("ragvigil_jobs_put_off_total", "job"), name="put off: {{job}}"),
+            Query(expr=hourly("ragvigil_jobs_skipped_total", "job"), name="still running: {{job}}"),
             Query(
                 expr=hourly("ragvigil_records_unnoticed_total", "reason"),
                 name="no change notices: {{reason}}",

@@ -117,11 +117,14 @@ QUEUE = Section(
         ),
         Chart(
             title="The API is left alone",
-            says="Whether calls are paused after too many failures in a row." + NO_JUDGE,
-            todo="It tries again by itself. Look at the failures by kind.",
+            says="Whether most questions fail, and whether calls are paused for it." + NO_JUDGE,
+            todo="It tries again by itself; `ragvigil status` says why, and the way out.",
             shape=Shape.NUMBER,
             unit=Unit.STATE,
-            queries=(Query(expr=f"max(ragvigil_llm_breaker_open{{{ON}}})"),),
+            queries=(
+                Query(expr=f"max(ragvigil_llm_failing{{{ON}}})", name="failing"),
+                Query(expr=f"max(ragvigil_llm_breaker_open{{{ON}}})", name="paused"),
+            ),
             limits=Limits(red=1),
             states={0: "no", 1: "yes"},
             width=4,
@@ -146,7 +149,15 @@ QUEUE = Section(
                 expr=hourly("ragvigil_judge_missing_total", "rubric, reason"),
                 name="{{rubric}}: {{reason}}",
             ),
-            width=24,
+        ),
+        judged(
+            "Quotes that are not in the text, last hour",
+            "Quotes that a judge gave for its verdicts, by whether the text has them.",
+            "A fifth of them not found is a ticket: its verdicts are left out; take another model.",
+            Query(
+                expr=hourly("ragvigil_judge_quotes_total", "judge, result"),
+                name="{{judge}}: {{result}}",
+            ),
         ),
     ),
 )
