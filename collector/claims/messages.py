@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from collector.claims.claim import NO_TEXT, Message, Withheld
 from collector.claims.documents import REDACTED
 from collector.claims.flat import Rows, columns
-from collector.claims.recover import as_container, looks_structured, text
+from collector.claims.recover import as_container, looks_structured, text, unquoted
 
 DEPTH = 6
 """Most levels of lists and mappings in which a text is searched."""
@@ -140,8 +140,8 @@ def is_empty_reply(value: object) -> bool:
     A part without a member for its text is hidden, and a reply whose finish reason is there but
     empty was aborted: neither is an empty reply.
 
-    >>> [is_empty_reply(reply) for reply in ("", '{"role": "assistant", "content": ""}')]
-    [True, True]
+    >>> [is_empty_reply(reply) for reply in ("", '""', '{"role": "assistant", "content": ""}')]
+    [True, True, True]
     >>> is_empty_reply([{"role": "assistant", "parts": []}])
     True
     >>> is_empty_reply([{"role": "assistant", "parts": [{"type": "text"}]}])
@@ -149,7 +149,7 @@ def is_empty_reply(value: object) -> bool:
     >>> is_empty_reply('{"choices": [{"message": {"content": ""}, "finish_reason": null}]}')
     False
     """
-    if isinstance(value, str) and not value.strip():
+    if isinstance(value, str) and not unquoted(value).strip():
         return True
     container, complete = as_container(value)
     if isinstance(container, dict):

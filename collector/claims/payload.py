@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from collector.claims.documents import REDACTED
 from collector.claims.messages import messages_of
-from collector.claims.recover import looks_structured, parse
+from collector.claims.recover import looks_structured, parse, unquoted
 
 DEPTH = 5
 """Most levels of lists and mappings in which a question or answer is searched."""
@@ -26,7 +26,9 @@ ANSWER_KEYS = (
 NAMED_ANSWERS = ("answer", "final_answer", "response", "final_result", "output_text")
 """Members that are the answer and nothing else, so that an empty one says something."""
 OBJECT_REPR = re.compile(r"<?[A-Za-z_][\w.]*\(.*\)>?", re.DOTALL)
-DOCUMENT_MARKS = ("page_content", "metadata", "node", "chunk_id", "embedding")
+WRAPPERS = ("outputs", "output", "result", "data")
+"""Members that hold what a call returned, whatever it is."""
+DOCUMENT_MARKS = ("page_content", "node", "chunk_id", "embedding")
 
 
 def _structure(value: object) -> object:
@@ -34,17 +36,11 @@ def _structure(value: object) -> object:
     if not isinstance(value, str):
         return value
     if not looks_structured(value):
-        return _unquoted(value) if value[:1] == value[-1:] == '"' and len(value) > 2 else value
+        return unquoted(value)
     structure, complete = parse(value)
     if isinstance(structure, (list, dict)):
         return structure
     return value if complete or not value.lstrip().startswith(('{"', '[{"', "{'")) else None
-
-
-def _unquoted(text: str) -> str:
-    """The text in a JSON string: some instrumentors encode even plain texts."""
-    inner = parse(text).value
-    return inner if isinstance(inner, str) else text
 
 
 def _plain(text: str) -> str | None:
@@ -122,7 +118,7 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
         return None
     if isinstance(value, list):
         return answer_of(value[0], depth - 1) if len(value) == 1 else None
-    if not isinstance(value, dict) or any(mark in value for mark in DOCUMENT_MARKS):
+    if not isinstance(value, dict) or _is_document(value):
         return None
     for key in ANSWER_KEYS:
         if value.get(key) is not None:
@@ -132,17 +128,47 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
     return None
 
 
-def is_empty_answer(value: object) -> bool:
+def _is_document(value: Mapping[str, object]) -> bool:
+    """Whether a mapping is a document. An answer may have metadata too: LlamaIndex' has."""
+    if any(mark in value for mark in DOCUMENT_MARKS):
+        return True
+    return "metadata" in value and not any(
+        isinstance(value.get(name), str) for name in NAMED_ANSWERS
+    )
+
+
+def is_empty_answer(value: object, depth: int = DEPTH) -> bool:
     """Whether an output has a member for the answer, and that is an empty text.
 
     >>> is_empty_answer('{"question": "q", "answer": ""}'), is_empty_answer({"messages": []})
     (True, False)
+    >>> is_empty_answer('{"outputs": {"answer": ""}}'), is_empty_answer('{"outputs": ""}')
+    (True, False)
     """
     value = _structure(value)
-    return isinstance(value, dict) and any(
-        isinstance(answer, str) and not answer.strip()
-        for answer in (value.get(key) for key in NAMED_ANSWERS)
+    if not depth or not isinstance(value, dict) or _is_document(value):
+        return False
+    return any(_is_blank(value.get(name)) for name in NAMED_ANSWERS) or any(
+        is_empty_answer(value.get(name), depth - 1) for name in WRAPPERS
     )
+
+
+def returns_nothing(value: object) -> bool:
+    """Whether an output says that a call returned an empty text, as JSON or in a wrapper.
+
+    An empty attribute says nothing: instrumentors leave one where content is switched off.
+
+    >>> [returns_nothing(output) for output in ('""', '{"outputs": "", "kwargs": {}}', "")]
+    [True, True, False]
+    """
+    output = _structure(value)
+    if isinstance(output, dict):
+        return any(_is_blank(output.get(name)) for name in WRAPPERS)
+    return bool(value) and _is_blank(output)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not unquoted(value).strip()
 
 
 def unfenced(text: str) -> str:

@@ -53,6 +53,18 @@ def parse(text: str) -> RecoveredValue:
     return RecoveredValue(_cut(text), complete=False)
 
 
+def unquoted(text: str) -> str:
+    """The text in a JSON string; any other text unchanged. Some instrumentors encode plain texts.
+
+    >>> unquoted('"In 30 days."'), unquoted('""'), unquoted('"a" or "b"')
+    ('In 30 days.', '', '"a" or "b"')
+    """
+    if len(text) < 2 or not text[0] == text[-1] == '"':
+        return text
+    inner = parse(text).value
+    return inner if isinstance(inner, str) else text
+
+
 def _literal(text: str) -> object:
     if len(text) > LITERAL_LIMIT or not looks_structured(text):
         return None

@@ -245,8 +245,13 @@ def said_nothing(leaf: Node) -> bool:
     """Whether the model ended its reply without a text: no tool call, failure or abort."""
     if leaf.reading is None or has_failed(leaf) or leaf.reading.raw(Field.REPLY) != NO_TEXT:
         return False
-    reason = text(leaf.reading.get(Field.FINISH_REASON)).lower().rpartition(".")[2]
-    return reason.replace("-", "_") not in UNANSWERED
+    return not ended_unanswered(leaf)
+
+
+def ended_unanswered(leaf: Node) -> bool:
+    """Whether the model's finish reason says that its reply is no answer."""
+    reason = text(leaf.reading.get(Field.FINISH_REASON)) if leaf.reading is not None else ""
+    return reason.lower().rpartition(".")[2].replace("-", "_") in UNANSWERED
 
 
 def _adopt_strays(extents: list[Extent], nodes: Sequence[Node]) -> None:

@@ -12,12 +12,19 @@ from collector.claims.payload import (
     is_json_answer,
     last_user_text,
     question_of,
+    returns_nothing,
     unfenced,
 )
 from collector.claims.prompt_chunks import context_blocks, question_beside, question_in
 from collector.claims.prompt_fields import answer_in, answer_in_reply
 from collector.claims.recover import as_container, text
-from collector.record.boundaries import Extent, has_failed, reply_text, said_nothing
+from collector.record.boundaries import (
+    Extent,
+    ended_unanswered,
+    has_failed,
+    reply_text,
+    said_nothing,
+)
 from collector.record.context import turn_texts
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
@@ -215,8 +222,24 @@ def _is_empty(extent: Extent, failed: bool, declared: str | None) -> bool:
         return False
     if model is not None and said_nothing(model):
         return True
-    output = extent.root.reading.get(Field.OUTPUT) if extent.root.reading is not None else None
-    return declared == "" or (model is None and is_empty_answer(output))
+    return declared == "" or _is_returned_empty(extent)
+
+
+def _is_returned_empty(extent: Extent) -> bool:
+    """Whether the root returned an empty answer, or a span around a model of an unknown reply.
+
+    Some instrumentors leave out an empty reply.
+    """
+    model = extent.answering
+    if model is None:
+        return extent.root.reading is not None and is_empty_answer(
+            extent.root.reading.get(Field.OUTPUT)
+        )
+    if model.reading is None or model.reading.get(Field.REPLY) or ended_unanswered(model):
+        return False
+    around = [node for node in model.above() if extent.root in (node, *node.above())]
+    outputs = [node.reading.get(Field.OUTPUT) for node in around if node.reading is not None]
+    return any(is_empty_answer(output) or returns_nothing(output) for output in outputs)
 
 
 def _finish_reason(model: Node | None) -> str:

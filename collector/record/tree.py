@@ -89,18 +89,26 @@ def _adopt_lost_parents(nodes: Iterable[Node]) -> None:
     """Puts parents that never arrived under the trace's only root, if they lie within its request.
 
     Instrumentors lose spans in the middle of a request: an aborted chain, a stream that nobody
-    closed. What is below still belongs to the request.
+    closed. What is below still belongs to the request. Where models ran in several places, the
+    lost spans may have held the turns of a session apart, or a job beside the answer: all stays.
     """
     tops = [node for node in nodes if node.parent is None]
     roots = [node for node in tops if node.reading is not None]
     if len(roots) != 1 or not roots[0].is_entry:
         return
     (root,) = roots
-    for node in tops:
-        if node is not root and root.start <= node.start and node.end <= root.end:
-            node.parent = root
-            root.children.append(node)
+    lost = [node for node in tops if root.start <= node.start and node.end <= root.end]
+    lost.remove(root)
+    if not lost or sum(map(_asks_model, (*root.children, *lost))) > 1:
+        return
+    for node in lost:
+        node.parent = root
+    root.children.extend(lost)
     root.children.sort(key=lambda child: (child.start, child.id))
+
+
+def _asks_model(node: Node) -> bool:
+    return any(inner.role is SpanRole.LLM for inner in node.below())
 
 
 def take_apart(nodes: Iterable[Node]) -> None:

@@ -208,3 +208,39 @@ def test_a_task_that_returns_no_nodes_is_no_retriever() -> None:
         "traceloop.entity.output": "{\"response\": \"x\"}",
     }  # fmt: skip
     assert records(trace(span("root"), span("engine", attributes, parent="root"))) == ()
+
+
+def engine(returned: str, *inner: Span) -> tuple[Span, ...]:
+    """LlamaIndex' query engine and what it returned, as its `Response` is written."""
+    attributes = {
+        "traceloop.span.kind": "task", "traceloop.entity.name": "RetrieverQueryEngine.task",
+        "traceloop.entity.input": json.dumps({"query_bundle": {"query_str": QUESTION}}),
+        "traceloop.entity.output": returned,
+    }  # fmt: skip
+    return span("root", attributes), *inner
+
+
+def test_llamaindex_without_chunks_answers_without_a_model() -> None:
+    bundle = json.dumps({"query_bundle": {"query_str": QUESTION}})
+    none = step("ArticleSearch", bundle, (), 0.1)
+    (record,) = records(trace(*engine('{"response": "Empty Response", "metadata": null}', none)))
+    assert (record.query, record.answer) == (QUESTION, "Empty Response")
+    assert (record.retrieved, record.context) == ((), ())
+    assert "retrieved" not in record.absent
+
+
+def test_llamaindexs_response_is_the_answer_though_it_has_metadata() -> None:
+    bundle = json.dumps({"query_bundle": {"query_str": QUESTION}})
+    search = step("ArticleSearch", bundle, DOCUMENTS, 0.1)
+    returned = json.dumps({"response": "Empty Response", "metadata": {"refund-01": {"page": 1}}})
+    empty = {"gen_ai.completion.0.content": ""}
+    (record,) = records(trace(*engine(returned, search, chat(**empty))))
+    assert record.answer == "Empty Response"
+
+
+def test_a_json_text_without_content_is_an_empty_answer() -> None:
+    bundle = json.dumps({"query_bundle": {"query_str": QUESTION}})
+    search = step("ArticleSearch", bundle, DOCUMENTS, 0.1)
+    empty = {"gen_ai.completion.0.content": ""}
+    (record,) = records(trace(*engine('""', search, chat(**empty))))
+    assert record.answer == ""

@@ -413,3 +413,55 @@ def test_the_reason_names_the_finish_reason() -> None:
     record = record_of(genai(reason="content_filter"))
     explanation = AnswerCompleteText().score(record).explanation
     assert explanation == "the answer has no text (finish reason content_filter)"
+
+
+def around(output: object, **more: AttributeValue) -> tuple[Span, Span]:
+    """A model whose reply an instrumentor left out, and the chain around it, which returned."""
+    attributes = {"traceloop.span.kind": "workflow", "traceloop.entity.output": json.dumps(output)}
+    asked = {"gen_ai.input.messages": json.dumps([{"role": "user", "content": PROMPT}])}
+    call = span("llm", {**CHAT, **asked, **more}, parent="chain", at=(0.3, 0.9))
+    return span("chain", attributes, parent="root", at=(0.25, 0.95)), call
+
+
+RETURNED_NOTHING = [
+    {"outputs": {"question": QUESTION, "answer": ""}, "kwargs": {"tags": []}},
+    {"outputs": "", "kwargs": {}},
+    {"answer": " \n"},
+    "",
+]
+
+
+@pytest.mark.parametrize("output", RETURNED_NOTHING)
+def test_a_chain_that_returned_nothing_tells_of_a_reply_that_was_left_out(output: object) -> None:
+    chain, call = around(output)
+    record = record_of(call, chain)
+    assert record.answer == ""
+    assert "answer" not in record.absent
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"gen_ai.response.finish_reasons": ["tool_calls"]},
+        {"gen_ai.response.finish_reasons": ["error"]},
+        {"gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "tool_call", "name": "search"}]}])},
+    ],
+    ids=["tool call, not sent", "aborted", "tool call"],
+)  # fmt: skip
+@pytest.mark.parametrize("output", RETURNED_NOTHING)
+def test_a_reply_that_is_no_answer_stays_unknown(output: object, more: Attributes) -> None:
+    chain, call = around(output, **more)
+    assert record_of(call, chain).answer is None
+
+
+def test_a_chain_that_returned_nothing_and_failed_has_no_answer() -> None:
+    chain, call = around({"outputs": {"answer": ""}})
+    record = record_of(replace(call, status=StatusCode.ERROR), chain)
+    assert (record.answer, record.absent["answer"]) == (None, Absent.ERRORED)
+
+
+@pytest.mark.parametrize("output", [{"outputs": {"documents": []}}, {"outputs": None}, {}, []])
+def test_a_chain_that_returned_something_else_tells_nothing(output: object) -> None:
+    chain, call = around(output)
+    assert record_of(call, chain).answer is None
