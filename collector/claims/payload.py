@@ -117,7 +117,9 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
     if not depth:
         return None
     if isinstance(value, list):
-        return answer_of(value[0], depth - 1) if len(value) == 1 else None
+        if len(value) != 1 or (isinstance(value[0], dict) and "metadata" in value[0]):
+            return None  # entries with metadata are documents, whatever else they have
+        return answer_of(value[0], depth - 1)
     if not isinstance(value, dict) or _is_document(value):
         return None
     for key in ANSWER_KEYS:
@@ -163,7 +165,7 @@ def returns_nothing(value: object) -> bool:
     """
     output = _structure(value)
     if isinstance(output, dict):
-        return any(_is_blank(output.get(name)) for name in WRAPPERS)
+        return any(_is_blank(output.get(name)) for name in ("outputs", "output"))
     return bool(value) and _is_blank(output)
 
 

@@ -70,6 +70,7 @@ def test_the_answer_is_found_and_kept_to_the_letter(value: object) -> None:
         json.dumps([{"page_content": "x", "metadata": {}}]),
         json.dumps({"documents": [{"content": "x"}]}),
         json.dumps({"content": "x", "metadata": {}}),
+        json.dumps([{"question": Q, "answer": A, "metadata": {"id": "faq-1"}}]),
         json.dumps({"response": None, "text": "x", "metadata": {}}),
         json.dumps(["a", "b"]),
         "ChatMessage(_role=<ChatRole.USER>, _content=[])",

@@ -461,7 +461,9 @@ def test_a_chain_that_returned_nothing_and_failed_has_no_answer() -> None:
     assert (record.answer, record.absent["answer"]) == (None, Absent.ERRORED)
 
 
-@pytest.mark.parametrize("output", [{"outputs": {"documents": []}}, {"outputs": None}, {}, []])
+@pytest.mark.parametrize(
+    "output", [{"outputs": {"documents": []}}, {"outputs": None}, {"result": ""}, []]
+)
 def test_a_chain_that_returned_something_else_tells_nothing(output: object) -> None:
     chain, call = around(output)
     assert record_of(call, chain).answer is None
