@@ -16,7 +16,6 @@ from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED, REFUSED
 from collector.receiver.answer import CODES, retry_info, status
 from collector.receiver.auth import Access, access_of, admit, headers_of
 from collector.receiver.grpc_connections import GrpcConnections
-from collector.receiver.grpc_strangers import Strangers
 from collector.receiver.receive import Gate, accept
 from collector.refusal import Refused
 from collector.settings import CollectorSettings
@@ -39,17 +38,13 @@ MAX_STREAMS = 100
 class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no types
     """The three Export methods."""
 
-    def __init__(
-        self, gate: Gate, access: Access, connections: GrpcConnections, strangers: Strangers
-    ) -> None:
+    def __init__(self, gate: Gate, access: Access, connections: GrpcConnections) -> None:
         self._gate = gate
         self._access = access
         self._connections = connections
-        self._strangers = strangers
 
     def service(self, handler_call_details: Any) -> Any:
         """The handler of a method; None (UNIMPLEMENTED) for an unknown method."""
-        self._strangers.called()
         method = handler_call_details.method
         if method not in METHODS:
             return None
@@ -106,17 +101,14 @@ async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
     )
     connections = GrpcConnections(limits)
     server = grpc.aio.server(options=_options(gate.limits.max_body_bytes, limits))
-    strangers = Strangers(limits, connections.has_called)
-    server.add_generic_rpc_handlers(
-        (OtlpGrpc(gate, access_of(settings, "grpc"), connections, strangers),)
-    )
+    server.add_generic_rpc_handlers((OtlpGrpc(gate, access_of(settings, "grpc"), connections),))
     credentials = _credentials(settings)
     if credentials is None:
         port = server.add_insecure_port(settings.grpc_endpoint)
     else:
         port = server.add_secure_port(settings.grpc_endpoint, credentials)
     await server.start()
-    watching = asyncio.gather(connections.watch(port), strangers.watch(port))
+    watching = asyncio.create_task(connections.watch(port))
     try:
         yield port
     finally:

@@ -104,11 +104,6 @@ class GrpcConnections:
             self._calls[peer].answering -= 1
             self._calls[peer].is_proven = True
 
-    def has_called(self, peer: str) -> bool:
-        """Whether a connection made a call; those that ended long ago are forgotten."""
-        calls = self._calls.get(peer)
-        return calls is not None and (calls.is_proven or bool(calls.answering or calls.delivered))
-
     async def watch(self, port: int) -> None:
         """Keeps connections and half messages within their limits, until cancelled."""
         seconds = self._limits.deadlines.head_seconds

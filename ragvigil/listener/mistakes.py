@@ -28,7 +28,6 @@ class Mistake(StrEnum):
     """What came to the wrong listener."""
 
     GRPC = "gRPC"
-    NO_GRPC = "no gRPC"
     TLS = "TLS"
     NO_TLS = "no TLS"
     NO_HTTP = "no HTTP"
@@ -59,8 +58,6 @@ def hint(mistake: Mistake, listener: str) -> str:
     return {
         Mistake.GRPC: f"gRPC came to {setting}, which speaks HTTP/1.1: OTLP/gRPC goes to {grpc} "
         f"(usually port 4317), OTLP/HTTP to {http} (4318)",
-        Mistake.NO_GRPC: f"a client of {setting} left without a call: it speaks no gRPC (OTLP/HTTP "
-        f"goes to {http}, usually port 4318), or one side has TLS and the other has none",
         Mistake.TLS: f"TLS came to {setting}, which has none: use http://, or set tls_certificate "
         f"and tls_key",
         Mistake.NO_TLS: f"plain text came to {setting}, which has TLS: use https://",

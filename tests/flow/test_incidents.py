@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -11,6 +10,7 @@ import pytest
 
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
+from ragvigil.app.pipeline.catch_up import Lag
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.model.delta import Delta, Moved, Series
 from ragvigil.model.finding import Finding, FindingKind
@@ -68,9 +68,8 @@ class Backlog(Quiet):
     def __init__(self, waiting: int = 0) -> None:
         self._waiting = waiting
 
-    def ledger(self) -> Mapping[str, Mapping[str, int]]:
-        books = super().ledger()
-        return {**books, "spans": {**books["spans"], "in_spool": self._waiting}}
+    def behind(self) -> str:
+        return str(Lag(spans=self._waiting, is_restart=True)) if self._waiting else ""
 
 
 class Watched:
@@ -247,4 +246,6 @@ async def test_why_names_means_that_fell(store: Store) -> None:
 
 async def test_why_says_that_nothing_is_watched(store: Store) -> None:
     assert (await Watched(store).why())[0].startswith("not watching: no answers came in 24 h")
-    assert any("12000 spans wait" in line for line in await Watched(store, 12_000).why())
+    assert any(
+        "12,000 spans to go; the lines" in line for line in await Watched(store, 12_000).why()
+    )

@@ -12,7 +12,6 @@ import grpc
 import httpx2
 import pytest
 
-from collector.receiver.grpc_strangers import PAUSE_SECONDS, QUIET_SECONDS
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.certificates import Pair, self_signed
 from tests.patience import PATIENCE_SECONDS
@@ -83,8 +82,9 @@ def test_grpc_to_an_http_port_is_answered_with_a_hint(
     daemon: ChildDaemon, listener: str, setting: str, size: int
 ) -> None:
     error = called(getattr(daemon, listener), bytes(size))
-    assert error.code() is grpc.StatusCode.UNIMPLEMENTED
-    assert error.details().startswith(f"gRPC came to {setting}, which speaks HTTP/1.1")
+    # A client that still sends may see the end of the connection before the status.
+    assert error.code() in (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNAVAILABLE)
+    assert f"gRPC came to {setting}, which speaks HTTP/1.1" in error.details()
     assert "[collector] grpc_endpoint" in error.details()
     for _ in range(3):
         called(getattr(daemon, listener))
@@ -131,44 +131,3 @@ def test_plain_text_to_a_port_with_tls_is_answered_with_a_hint(
     assert reply.status_code == 400
     assert reply.text == f"plain text came to {setting}, which has TLS: use https://\n"
     assert len(lines(secured, f"plain text came to {setting}")) == 1
-
-
-def test_http_to_the_grpc_port_is_named(daemon: ChildDaemon) -> None:
-    with pytest.raises(httpx2.HTTPError):
-        httpx2.post(f"http://{daemon.grpc}/v1/traces", content=b"{}", headers=PROTOBUF)
-    line = wait_for_line(daemon, "a client of [collector] grpc_endpoint left without a call")
-    assert "[collector] http_endpoint" in line
-
-
-def test_plain_grpc_to_a_port_with_tls_is_named(secured: ChildDaemon) -> None:
-    with grpc.insecure_channel(secured.grpc) as channel, pytest.raises(grpc.RpcError):
-        channel.unary_unary(EXPORT)(b"", timeout=5)
-    assert "TLS" in wait_for_line(secured, "a client of [collector] grpc_endpoint")
-
-
-def test_clients_that_speak_grpc_are_no_strangers(tmp_path: Path) -> None:
-    for daemon in running(tmp_path):
-        for _ in range(3):
-            call_and_leave(daemon)
-        assert strangers(daemon) == 0
-        with pytest.raises(httpx2.HTTPError):
-            httpx2.get(f"http://{daemon.grpc}/")
-        wait_for_line(daemon, "a client of [collector] grpc_endpoint left without a call")
-        for _ in range(int(PAUSE_SECONDS) + 2):
-            call_and_leave(daemon)
-        assert strangers(daemon) == 1
-
-
-def call_and_leave(daemon: ChildDaemon) -> None:
-    """A call on a connection of its own, and longer than a stranger takes to be noticed."""
-    with grpc.insecure_channel(daemon.grpc) as channel:
-        channel.unary_unary(EXPORT)(b"", timeout=PATIENCE_SECONDS)
-    time.sleep(2 * QUIET_SECONDS)
-
-
-def strangers(daemon: ChildDaemon) -> float:
-    """How many clients of the gRPC port were counted as such."""
-    text = httpx2.get(f"http://{daemon.metrics}/metrics", timeout=PATIENCE_SECONDS).text
-    labels = '{listener="otlp_grpc",reason="wrong_protocol"}'
-    counts = [line for line in text.splitlines() if f"closed_total{labels}" in line]
-    return sum(float(line.split()[-1]) for line in counts)

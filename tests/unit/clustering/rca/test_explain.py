@@ -255,7 +255,7 @@ def test_when_the_day_is_spent_code_reports_and_says_so() -> None:
 FAULTS = [
     (Fault(seconds=3), "timeout: no whole reply within 0 s"),
     (Fault(status=500), "unavailable: HTTP 500"),
-    (Fault(status=400, message="no tools here"), "unavailable: HTTP 400"),
+    (Fault(status=400, message="no tools here"), "rejected: HTTP 400"),
     (Fault(body=b"not json"), "unparseable: the endpoint answered something else"),
     (Fault(is_reset=True), "unavailable: the connection failed"),
 ]

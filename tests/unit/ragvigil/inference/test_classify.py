@@ -16,7 +16,7 @@ from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 
-for package in (weights.LIBRARY, weights.PACKAGE):
+for package in ("sentence_transformers", weights.PACKAGE):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)
 

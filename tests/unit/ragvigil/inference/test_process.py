@@ -32,7 +32,7 @@ from ragvigil.inference.process import BATCH, Inference
 from ragvigil.inference.settings import InferenceSettings
 from tests.patience import PATIENCE_SECONDS
 
-for package in (weights.LIBRARY, weights.PACKAGE):
+for package in ("sentence_transformers", weights.PACKAGE):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)
 
