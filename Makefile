@@ -25,10 +25,7 @@ test: $(READY) ## everything that proves the answers, small sizes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed
-	@# The watch rehearses an hour in a minute: a second in which nothing answers is a minute of it,
-	@# so it runs alone.
-	@$(BIN)/python -m pytest -q -p no:xdist bench -k watch
-	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench -k "not watch"
+	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench
 
 check: $(READY) ## style, types, import rules
 	$(BIN)/ruff check .

@@ -30,8 +30,8 @@ INLINE = re.findall(r"`((?:ragvigil|pipx|uv) [^`]+)`", (ROOT / "README.md").read
 BESIDE = re.findall(r"# or: (.+)", (ROOT / "README.md").read_text())
 COMMANDS = [line for line in (*LINES, *BESIDE, *INLINE) if re.match(r"[a-z]+ ", line)]
 RUN = "ragvigil run"
-NEEDS_A_FILE = {"ragvigil import", "ragvigil labels import"}
-"""Named with what they read elsewhere: here only that they exist."""
+ELSEWHERE = {"ragvigil import", "ragvigil labels import", "ragvigil demo", "ragvigil mcp"}
+"""Here only that they exist: they read a file, or run until somebody ends them."""
 
 
 def commands(program: str) -> list[str]:
@@ -87,7 +87,7 @@ def test_a_command_works_beside_a_running_daemon(
 ) -> None:
     if "migrate" in line:  # of a store that no daemon holds
         where = where | {"RAGVIGIL_DATA_DIR": str(tmp_path / "data")}
-    if line in NEEDS_A_FILE:
+    if line in ELSEWHERE:
         line += " --help"
     trace_id = daemon.get("records")["records"][0]["trace_id"]
     words = [word.replace("ID", trace_id) for word in shlex.split(line)]
