@@ -9,6 +9,7 @@ Run: `.venv/bin/python bench/importing.py [--small]`.
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -129,6 +130,7 @@ def _command(path: Path, daemon: ChildDaemon) -> subprocess.Popen[str]:
         [sys.executable, "-m", "ragvigil.app.cli.main", "import", "collector_file", str(path),
          "--endpoint", f"http://{daemon.http}", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"FORCE_COLOR": "1"},  # as on a terminal: elsewhere there is no bar
     )  # fmt: skip
 
 
