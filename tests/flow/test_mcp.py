@@ -55,8 +55,8 @@ def asked(transport: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return anyio.run(run)
 
 
-def over_stdio(config: Path) -> StdioServerParameters:
-    command, *arguments = [*COMMAND, str(config)]
+def over_stdio(config: Path, *options: str) -> StdioServerParameters:
+    command, *arguments = [*COMMAND, str(config), *options]
     return StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
 
 
@@ -74,6 +74,13 @@ def test_an_agent_asks_what_broke_and_looks_closer(daemon: Commands) -> None:
     assert incident["state"] == "open"
     assert unknown.is_error
     assert "inc-none" in unknown.content[0].text
+
+
+def test_it_asks_the_daemon_that_the_option_names(daemon: Commands, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text('[client]\nurl = "http://127.0.0.1:9"\ntoken = "r3ader"\n')
+    (_, why) = asked(over_stdio(elsewhere, "--url", f"http://127.0.0.1:{daemon.port}"), ("why", {}))
+    assert not why.is_error
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import typer
 from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, words
 from ragvigil.app.cli.triage import Actor, Words
+from ragvigil.app.client.paths import path_of
 
 golden = typer.Typer(
     help="Golden cases: questions with signed right answers.", no_args_is_help=True
@@ -69,7 +70,7 @@ def show(case: Id, config: Config = None, json: Json = False) -> None:
     """One case: near-duplicates, leaks into the prompt, what was done, and its runs."""
     from ragvigil.app.cli.output.golden import print_case
 
-    print_case(triage.fetch(config, triage.path_of("golden", case)), as_json=json)
+    print_case(triage.fetch(config, path_of("golden", case)), as_json=json)
 
 
 @golden.command("propose")
@@ -139,7 +140,7 @@ def edit(
         "revision": revision,
     }
     body = {key: value for key, value in values.items() if value is not None}
-    print_state(triage.send(config, triage.path_of("golden", case, "edit"), body), as_json=json)
+    print_state(triage.send(config, path_of("golden", case, "edit"), body), as_json=json)
 
 
 @golden.command("sign")
@@ -157,7 +158,7 @@ def sign(
     """Shows a case with its warnings; once you approve it, it is committed and run."""
     from ragvigil.app.cli.output.golden import print_case, print_signed
 
-    path = triage.path_of("golden", case)
+    path = path_of("golden", case)
     shown = triage.fetch(config, path)
     if not json:
         print_case(shown, as_json=False)
@@ -180,7 +181,7 @@ def reject(
     """Declines a proposal; the signed case that it would have changed stays as it is."""
     from ragvigil.app.cli.output.golden import print_state
 
-    path = triage.path_of("golden", case, "reject")
+    path = path_of("golden", case, "reject")
     print_state(triage.act(config, path, actor, text), as_json=json)
 
 
@@ -190,7 +191,7 @@ def run(case: Id, config: Config = None, json: Json = False) -> None:
     """Runs a case now, against the service or its stored trace."""
     from ragvigil.app.cli.output.golden import print_run
 
-    print_run(triage.send(config, triage.path_of("golden", case, "run"), {}), as_json=json)
+    print_run(triage.send(config, path_of("golden", case, "run"), {}), as_json=json)
 
 
 @golden.command("mix")
@@ -256,5 +257,5 @@ def _facts(vital: Sequence[str], okay: Sequence[str]) -> list[dict[str, str]] | 
 
 
 def _representatives(config: Path | None, issue: str) -> list[tuple[str, str]]:
-    members = triage.fetch(config, triage.path_of("issues", issue))["representatives"]
+    members = triage.fetch(config, path_of("issues", issue))["representatives"]
     return [(member["trace_id"], member["record_id"]) for member in members]

@@ -45,7 +45,7 @@ def show(incident: Id, config: Config = None, json: Json = False) -> None:
     """One incident: its message, what is worse, what changed before, and what was done."""
     from ragvigil.app.cli.output.incidents import print_incident
 
-    path = triage.path_of("incidents", triage.whole_id(config, "incidents", incident))
+    path = triage.path_to(config, "incidents", incident)
     print_incident(triage.fetch(config, path), as_json=json)
 
 
@@ -113,5 +113,5 @@ def _act(
 ) -> None:
     from ragvigil.app.cli.output.incidents import print_state
 
-    path = triage.path_of("incidents", triage.whole_id(config, "incidents", incident), verb)
+    path = triage.path_to(config, "incidents", incident, verb)
     print_state(triage.act(config, path, actor, text, **values), as_json=as_json)

@@ -64,7 +64,7 @@ def show(issue: Id, config: Config = None, json: Json = False) -> None:
     """One issue: how many answers, where, in which versions, why, examples, what was done."""
     from ragvigil.app.cli.output.issues import print_issue
 
-    path = triage.path_of("issues", triage.whole_id(config, "issues", issue))
+    path = triage.path_to(config, "issues", issue)
     print_issue(triage.fetch(config, path), as_json=json)
 
 
@@ -198,7 +198,7 @@ def explain(issue: Id, config: Config = None, actor: Actor = "", json: Json = Fa
     """Looks for the root cause now; with a judge this takes minutes."""
     from ragvigil.app.cli.output.issues import print_root_cause
 
-    path = triage.path_of("issues", triage.whole_id(config, "issues", issue), "explain")
+    path = triage.path_to(config, "issues", issue, "explain")
     body = {"actor": actor or triage.login()}
     report = triage.send(config, path, body, timeout_seconds=EXPLAIN_SECONDS)
     print_root_cause(report, as_json=json)
@@ -216,5 +216,5 @@ def _act(
 ) -> None:
     from ragvigil.app.cli.output.issues import print_state
 
-    path = triage.path_of("issues", triage.whole_id(config, "issues", issue), verb)
+    path = triage.path_to(config, "issues", issue, verb)
     print_state(triage.act(config, path, actor, text, **values), as_json=as_json)

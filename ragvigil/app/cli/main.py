@@ -29,7 +29,7 @@ from ragvigil.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from ragvigil.app.settings import Settings
+    pass
 
 app = typer.Typer(
     name="ragvigil",
@@ -116,12 +116,6 @@ def _print_error(error: Exception) -> None:
         raise error
 
 
-def _settings(config: Path | None) -> Settings:
-    from ragvigil.app.settings import load
-
-    return load(config)
-
-
 @app.command()
 @reads_settings
 def run(
@@ -147,7 +141,7 @@ def check(
     """Checks the settings: errors, and warnings with an explanation. Starts nothing."""
     from ragvigil.app.cli.check import report
 
-    sys.exit(report(_settings(config), show_all=show_all, as_json=json))
+    sys.exit(report(triage.settings_of(config), show_all=show_all, as_json=json))
 
 
 @app.command()
@@ -159,7 +153,7 @@ def migrate(
     """Brings the store's tables up to date. The daemon does so itself at start."""
     from ragvigil.app.cli.migrate import migrate_store
 
-    sys.exit(migrate_store(_settings(config), dry_run=dry_run))
+    sys.exit(migrate_store(triage.settings_of(config), dry_run=dry_run))
 
 
 @app.command()
@@ -218,7 +212,7 @@ def trace(
     """One trace and its scores. Shows question, chunks, answer, and the reason of every score."""
     from ragvigil.app.cli.output.reports import print_trace
 
-    path = triage.path_of("traces", triage.whole_id(config, "traces", trace_id))
+    path = triage.path_to(config, "traces", trace_id)
     print_trace(triage.fetch(config, path), as_json=json)
 
 
@@ -265,7 +259,7 @@ def mcp(
     require(MCP)
     from ragvigil.app.mcp.server import serve
 
-    serve(_settings(config), http)
+    serve(triage.settings_of(config), http)
 
 
 @judge.command("cost")
@@ -290,7 +284,7 @@ def score(
     """Scores a file of records without a daemon."""
     from ragvigil.app.cli.score import score_file
 
-    sys.exit(score_file(file, _settings(config), as_json=json))
+    sys.exit(score_file(file, triage.settings_of(config), as_json=json))
 
 
 @rubric.command("list")
@@ -320,7 +314,7 @@ def rubric_try(
     """Asks the configured model about one trace: prompt, reply, score. Stores nothing."""
     from ragvigil.app.cli.rubric import try_rubric
 
-    path = triage.path_of("traces", triage.whole_id(config, "traces", trace))
+    path = triage.path_to(config, "traces", trace)
     reply = triage.fetch(config, path)
     sys.exit(try_rubric(triage.settings_of(config), file, reply, as_json=json))
 
@@ -347,7 +341,7 @@ def replay(
     from ragvigil.app.cli.replay import replay_folder
     from ragvigil.app.client.connection import to_otlp
 
-    sending = to_otlp(_settings(config), endpoint, None, backfill=backfill or "")
+    sending = to_otlp(triage.settings_of(config), endpoint, None, backfill=backfill or "")
     sys.exit(replay_folder(path, sending, rate, shift, new_ids=new_ids, as_json=json))
 
 
@@ -380,7 +374,7 @@ def import_(
     from ragvigil.app.cli.import_ import import_source
     from ragvigil.app.client.connection import to_otlp
 
-    sending = to_otlp(_settings(config), endpoint, token_file, backfill=name)
+    sending = to_otlp(triage.settings_of(config), endpoint, token_file, backfill=name)
     sys.exit(
         import_source(
             form, source, sending, state=state, since=since, until=until,

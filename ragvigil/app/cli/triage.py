@@ -10,11 +10,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from ragvigil.app.cli.options import chosen_url
+from ragvigil.app.client.paths import path_of
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -70,6 +70,11 @@ def whole_id(config: Path | None, kind: str, typed: str) -> str:
     return str(ids[0])
 
 
+def path_to(config: Path | None, kind: str, typed: str, verb: str = "") -> str:
+    """The path of the trace, issue or incident that begins as typed. Raises as `whole_id` does."""
+    return path_of(kind, whole_id(config, kind, typed), verb)
+
+
 def send(
     config: Path | None,
     path: str,
@@ -91,15 +96,6 @@ def act(config: Path | None, path: str, actor: str, text: str, **values: Any) ->
     Returns the issue, incident or case as it is afterwards. Raises Refused or Unreachable.
     """
     return send(config, path, {"actor": actor or login(), "text": text, **values})
-
-
-def path_of(kind: str, name: str, verb: str = "") -> str:
-    """The path of one issue, incident or case; an id may hold any character.
-
-    >>> path_of("issues", "a/b", "resolve")
-    'issues/a%2Fb/resolve'
-    """
-    return "/".join(filter(None, (kind, quote(name, safe=""), verb)))
 
 
 def login() -> str:

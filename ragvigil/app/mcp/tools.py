@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer, Resolve
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from ragvigil.app.client.paths import path_of
 from ragvigil.app.mcp.caller import Answer, Read, read_for
 
 Daemon = Annotated[Read, Resolve(read_for)]
@@ -47,7 +47,7 @@ def incidents(
 
 def incident(daemon: Daemon, incident_id: str) -> Answer:
     """One incident: its message, what is worse, what changed before, what people did."""
-    return daemon(_path("incidents", incident_id))
+    return daemon(path_of("incidents", incident_id))
 
 
 def issues(
@@ -63,12 +63,12 @@ def issues(
 
 def issue(daemon: Daemon, issue_id: str, characters: Characters = TEXT_CHARACTERS) -> Answer:
     """One issue: counts, routes, versions, examples with trace ids, root cause, history."""
-    return _cut(daemon(_path("issues", issue_id)), characters)
+    return _cut(daemon(path_of("issues", issue_id)), characters)
 
 
 def trace(daemon: Daemon, trace_id: str, characters: Characters = TEXT_CHARACTERS) -> Answer:
     """One trace: question, chunks, prompt, answer, and every score with its reason."""
-    return _cut(daemon(_path("traces", trace_id)), characters)
+    return _cut(daemon(path_of("traces", trace_id)), characters)
 
 
 def records(
@@ -120,10 +120,6 @@ def add_tools(server: MCPServer[Any]) -> None:
     """Adds every tool, marked as one that changes nothing."""
     for tool in TOOLS:
         server.add_tool(tool, annotations=READ_ONLY)
-
-
-def _path(kind: str, name: str) -> str:
-    return f"{kind}/{quote(name, safe='')}"
 
 
 def _cut(answer: Answer, characters: int) -> Answer:
