@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 import structlog
@@ -10,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from ragvigil.store.engine.errors import Abandoned, QueryFailed, StoreError
 
@@ -65,21 +68,47 @@ def error_response(
     return JSONResponse(Error(error=body).model_dump(), status, headers)
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Makes every error of `app` a reply of this form."""
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(StoreError, _on_store)
-    app.add_exception_handler(Exception, _on_failure)
+Page = Callable[[Request, int, str], Response]
+"""Makes the page that says an error: the request, the status, one sentence."""
 
 
-async def _on_http(_: Request, error: Exception) -> JSONResponse:
+def handle_errors(app: FastAPI, page: Page) -> None:
+    """Makes every error of `app` a reply of this form, and outside of the API a page."""
+    app.add_exception_handler(HTTPException, _on_pages(page, _on_http))
+    app.add_exception_handler(RequestValidationError, _on_pages(page, _on_invalid))
+    app.add_exception_handler(StoreError, _on_pages(page, _on_store))
+    app.add_exception_handler(Exception, _on_pages(page, _on_failure))
+
+
+def _on_pages(
+    page: Page, reply: Callable[[Request, Exception], JSONResponse]
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        answer = reply(request, error)
+        if is_of_api(request.url.path) or "text/html" not in request.headers.get("accept", ""):
+            return answer
+        message = json.loads(bytes(answer.body))["error"]["message"]
+        shown = page(request, answer.status_code, message)
+        for name in ("retry-after", "www-authenticate"):
+            if name in answer.headers:
+                shown.headers[name] = answer.headers[name]
+        return shown
+
+    return handle
+
+
+def is_of_api(path: str) -> bool:
+    """Whether a program asks here, and no browser."""
+    return path.startswith("/api/")
+
+
+def _on_http(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers) if error.headers else None
     return error_response(error.status_code, str(error.detail), headers=headers)
 
 
-async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
+def _on_invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     details = [
         Problem(where=".".join(str(step) for step in problem["loc"]), message=problem["msg"])
@@ -89,7 +118,7 @@ async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
     return error_response(422, sentence, details)
 
 
-async def _on_store(request: Request, error: Exception) -> JSONResponse:
+def _on_store(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, Abandoned):
         return error_response(503, "nobody waits for this answer any more")
     log.warning("the store did not answer", path=request.url.path, error=str(error))
@@ -99,6 +128,6 @@ async def _on_store(request: Request, error: Exception) -> JSONResponse:
     return error_response(503, "the store is busy or down; try again", headers={"retry-after": "2"})
 
 
-async def _on_failure(request: Request, error: Exception) -> JSONResponse:
+def _on_failure(request: Request, error: Exception) -> JSONResponse:
     log.error("a request failed", path=request.url.path, exc_info=error)
     return error_response(500, "this failed here; the daemon's log says why")

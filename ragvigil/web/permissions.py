@@ -9,6 +9,7 @@ from enum import StrEnum
 from fastapi import HTTPException, Request
 
 from ragvigil.model.token import bearer, is_same
+from ragvigil.web.identity import Person
 from ragvigil.web.settings import Role
 
 TOKEN_NEEDED = "a token is needed: Authorization: Bearer TOKEN"
@@ -74,6 +75,8 @@ class Requires:
         """Raises HTTPException where the request has no such permission."""
         access: Access = request.app.state.access
         role = access.role(*request.headers.getlist("authorization"))
+        request.state.person = Person(name=str(role or ""), role=role or Role.READER)
+        request.state.form_token = ""
         if self.permission is Permission.NONE:
             return
         if role is None:

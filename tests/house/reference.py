@@ -15,7 +15,7 @@ from ragvigil.app.cli.help_topics import TOPICS
 from ragvigil.app.cli.main import app
 from ragvigil.app.settings import Settings
 from ragvigil.web.api.application import application
-from ragvigil.web.pages.home import every_route, permission_of
+from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.settings import WebSettings
 from tests.house.tables import READMES, ROOT, metrics_table, settings_table
 

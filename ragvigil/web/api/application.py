@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI
 from starlette.routing import Match
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from ragvigil.model.endpoint import split_endpoint
@@ -37,16 +35,18 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import docs, home, runbook
+from ragvigil.web.pages import addresses, docs, runbook
+from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.permissions import Access
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.static_files import STATIC, HashedFiles
+from ragvigil.web.views.chrome import Chromes
 from ragvigil.web.views.doctor import DoctorForm
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-WEB = Path(__file__).parents[1]
 PARTS = (
     records,
     ids,
@@ -64,7 +64,7 @@ PARTS = (
     golden,
     audits,
     topics,
-    home,
+    addresses,
     docs,
     runbook,
 )
@@ -171,6 +171,7 @@ def application(
     app.state.golden = keeping
     app.state.clock = clock
     app.state.base = settings.external_url
+    app.state.chromes = Chromes(store)
     _route(app)
     return app
 
@@ -180,13 +181,14 @@ def _route(app: FastAPI) -> None:
     for router in app.state.routers:
         checked = [Depends(known_parameters)] if router.prefix else []
         app.include_router(router, dependencies=checked)
-    app.mount("/static", StaticFiles(directory=WEB / "static"))
-    handle_errors(app)
+    app.mount("/static", HashedFiles(directory=STATIC))
+    handle_errors(app, problem_page)
 
 
 def _methods_instead(app: FastAPI, scope: Scope) -> set[str]:
     """The methods of a request's path if its own is not among them; empty for no such path."""
-    of_path = [route for route in home.every_route(app) if route.matches(scope)[0] != Match.NONE]
+    every = addresses.every_route(app)
+    of_path = [route for route in every if route.matches(scope)[0] != Match.NONE]
     methods = {method for route in of_path for method in route.methods or ()}
     return set() if scope["method"] in methods else methods
 

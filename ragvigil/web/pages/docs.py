@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
 from ragvigil.web.guard import POLICY
-from ragvigil.web.pages.home import PAGES
+from ragvigil.web.pages.frame import PAGES
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse
 
 from ragvigil.shipped import SHIPPED
-from ragvigil.web.pages.home import PAGES
+from ragvigil.web.pages.frame import PAGES
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()

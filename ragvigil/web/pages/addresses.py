@@ -1,33 +1,18 @@
-"""The home page: every address with what it answers."""
+"""Every address of pages and API, with what it answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ragvigil.model.text import readable
+from ragvigil.web.pages.frame import PAGES
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter()
-
-
-def _shown(value: object) -> object:
-    """What a page shows of a value: marks of writing direction, which HTML obeys, as escapes."""
-    return readable(value) if type(value) is str else value
-
-
-PAGES = Environment(
-    loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    finalize=_shown,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +26,13 @@ class Route:
 
 
 @router.get(
-    "/",
-    summary="This page",
+    "/addresses",
+    summary="Every address, with what it answers",
     response_class=HTMLResponse,
     include_in_schema=False,
     dependencies=[Depends(Requires(Permission.NONE))],
 )
-def home(request: Request) -> HTMLResponse:
+def addresses(request: Request) -> HTMLResponse:
     """Every address with what it answers and the permission it needs."""
     routes = [
         Route(
@@ -58,7 +43,7 @@ def home(request: Request) -> HTMLResponse:
         )
         for route in every_route(request.app)
     ]
-    page = PAGES.get_template("home.html")
+    page = PAGES.get_template("addresses.html")
     text = page.render(routes=routes, base=request.app.state.base, version=request.app.version)
     return HTMLResponse(text)
 

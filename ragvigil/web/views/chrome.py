@@ -1,0 +1,85 @@
+"""What every page shows in its bars: how much is watched, what is open, what waits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ragvigil.model.incident import IncidentState, Severity
+from ragvigil.model.issue import IssueState
+from ragvigil.store.issues import golden, issues
+from ragvigil.store.records import places
+from ragvigil.store.records.places import RoutePlace
+from ragvigil.store.watch import incidents
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+KEEP_SECONDS = 10.0
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chrome:
+    """The same for all readers; `places` are routes with answers in a day, the busiest first."""
+
+    places: tuple[RoutePlace, ...] = ()
+    open_pages: int = 0
+    open_incidents: int = 0
+    new_issues: int = 0
+    proposed_cases: int = 0
+
+    @property
+    def routes(self) -> int:
+        """How many routes had answers in the last day."""
+        return len(self.places)
+
+    @property
+    def sentence(self) -> str:
+        """The state in a line.
+
+        >>> Chrome().sentence
+        'watching, no answer yet'
+        """
+        if not self.routes:
+            return "watching, no answer yet"
+        return f"watching {self.routes} route{'s' * (self.routes != 1)}"
+
+
+class Chromes:
+    """Reads the bars' numbers once for all pages that ask within a few seconds."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._lock = store, Lock()
+        self._made, self._chrome = -KEEP_SECONDS, Chrome()
+
+    def read(self, now: float) -> Chrome:
+        """The newest numbers, at most KEEP_SECONDS old; `now` in Unix seconds."""
+        with self._lock:
+            if time.monotonic() - self._made > KEEP_SECONDS:
+                self._chrome = chrome(self._store, int(now))
+                self._made = time.monotonic()
+            return self._chrome
+
+    def forget(self) -> None:
+        """The next page reads anew: somebody has just changed something."""
+        self._made = -KEEP_SECONDS
+
+
+def chrome(store: Store, now: int) -> Chrome:
+    """Reads the numbers; `now` in Unix seconds."""
+    open_ = [
+        incident
+        for incident in incidents.find(store, incidents.IncidentFilter(since=now))
+        if incident.state is not IncidentState.RESOLVED
+    ]
+    new = issues.IssueFilter(states=(IssueState.NEW,))
+    return Chrome(
+        places=tuple(places.since(store, now - DAY)),
+        open_pages=sum(incident.severity is Severity.PAGE for incident in open_),
+        open_incidents=len(open_),
+        new_issues=len(issues.find(store, new)),
+        proposed_cases=len(golden.find(store, golden.CaseFilter(state="proposed"))),
+    )
