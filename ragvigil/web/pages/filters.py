@@ -6,6 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from ragvigil.model import figures
+
 
 def iso(time: datetime) -> str:
     """A time for a machine: ISO 8601 in UTC, to the second.
@@ -17,4 +23,71 @@ def iso(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {"iso": iso}
+def chosen_time(text: str) -> str:
+    """A time of the scope, as it stands in an address, to the minute.
+
+    >>> chosen_time("2026-03-01T12:00:00Z"), chosen_time("90m")
+    ('2026-03-01 12:00', '90m ago')
+    """
+    return text[:16].replace("T", " ") if "-" in text else f"{text} ago"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital first letter.
+
+    >>> sentence("two rubrics of /Refunds")
+    'Two rubrics of /Refunds'
+    """
+    return text[:1].upper() + text[1:]
+
+
+@pass_context
+def time(context: Context, moment: datetime | None) -> str:
+    """A time as an element that a script may show on the reader's own clock."""
+    return _element(moment, figures.moment(moment, context["now"]), "time")
+
+
+@pass_context
+def day(context: Context, moment: datetime | None) -> str:
+    """A date, as such an element."""
+    return _element(moment, figures.day(moment, context["now"]), "day")
+
+
+@pass_context
+def ago(context: Context, moment: datetime | None) -> str:
+    """How long ago a time was, as such an element."""
+    return _element(moment, figures.ago(moment, context["now"]), "ago")
+
+
+def clock_time(moment: datetime) -> str:
+    """The time of day to the second, as such an element."""
+    return _element(moment, figures.clock_time(moment), "clock")
+
+
+def _element(moment: datetime | None, words: str, form: str) -> str:
+    if moment is None:
+        return words
+    return Markup('<time datetime="{}" data-form="{}">{}</time>').format(iso(moment), form, words)
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "ago": ago,
+    "between": figures.between,
+    "chosen_time": chosen_time,
+    "clock_time": clock_time,
+    "count": figures.count,
+    "counted": figures.counted,
+    "day": day,
+    "duration": figures.duration,
+    "in_points": figures.in_points,
+    "iso": iso,
+    "listed": figures.listed,
+    "money": figures.money,
+    "points": figures.points,
+    "score": figures.score,
+    "sentence": sentence,
+    "share": figures.share,
+    "size": figures.size,
+    "spelled": figures.spelled,
+    "time": time,
+}
