@@ -1,0 +1,1 @@
+"""Geometry of drawings, pure: data in, numbers and paths of an SVG out. Templates place them."""

@@ -1,0 +1,69 @@
+"""Topics on a map of two dimensions: size is the share of traffic, hue the share that fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 640, 420
+INSET = 48
+LEAST, MOST = 6.0, 40.0
+"""Radii in px."""
+NAMED = 8
+"""Topics whose names stand in the map; all stand in the table beside it."""
+HUES = (0.02, 0.1, 0.25, 0.5)
+"""Failing shares from which the hue is one step stronger."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A topic to draw: `x` and `y` on any scale, shares 0 to 1; `failing` None for unknown."""
+
+    name: str
+    x: float
+    y: float
+    share: float
+    failing: float | None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circle:
+    """A topic as drawn, in px. `hue` is 0 to 4; `is_named` where its name stands beside it."""
+
+    spot: Spot
+    x: float
+    y: float
+    radius: float
+    hue: int
+    is_named: bool
+
+
+def topic_map(spots: Sequence[Spot]) -> tuple[Circle, ...]:
+    """Draws topics, the largest first, so that no small one is hidden.
+
+    >>> near = Spot(name="refunds", x=0, y=0, share=0.64, failing=0.3)
+    >>> far = Spot(name="shipping", x=1, y=1, share=0.16, failing=0.0)
+    >>> [(each.spot.name, each.x, each.y, each.radius, each.hue) for each in topic_map([far, near])]
+    [('refunds', 48.0, 372.0, 33.2, 3), ('shipping', 592.0, 48.0, 19.6, 0)]
+    """
+    xs, ys = [spot.x for spot in spots], [spot.y for spot in spots]
+    ordered = sorted(spots, key=lambda spot: -spot.share)
+    return tuple(
+        Circle(
+            spot=spot,
+            x=_place(spot.x, xs, WIDTH),
+            y=round(HEIGHT - _place(spot.y, ys, HEIGHT), 1),
+            radius=round(LEAST + (MOST - LEAST) * math.sqrt(max(spot.share, 0.0)), 1),
+            hue=sum((spot.failing or 0.0) >= least for least in HUES),
+            is_named=rank < NAMED,
+        )
+        for rank, spot in enumerate(ordered)
+    )
+
+
+def _place(value: float, values: Sequence[float], length: int) -> float:
+    low, high = min(values), max(values)
+    part = (value - low) / (high - low) if high > low else 0.5
+    return round(INSET + part * (length - 2 * INSET), 1)
