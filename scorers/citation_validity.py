@@ -84,7 +84,7 @@ class CitationValidity:
             explanation=_explanation(failed, len(checkable), len(record.context))
             + _left_out(cited.skipped, is_cut="citations" in record.truncated),
             details={
-                "citations": [_details(*check) for check in _detailed(checks)],
+                "citations": _detailed(checks),
                 "labels": dict(labels),
             },
         )
@@ -255,13 +255,13 @@ def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -
         )
 
 
-def _detailed(
-    checks: Sequence[tuple[Citation, QuoteMatch]],
-) -> Sequence[tuple[Citation, QuoteMatch]]:
-    """All, in their order; of more than DETAILED the failures before the others."""
-    if len(checks) <= DETAILED:
-        return checks
-    return sorted(checks, key=lambda check: not check[1].label)[:DETAILED]
+def _detailed(checks: Sequence[tuple[Citation, QuoteMatch]]) -> list[dict[str, object]]:
+    """All, in their order; of more than DETAILED the failures first, each with its `place`."""
+    rows = [_details(*check) for check in checks]
+    if len(rows) <= DETAILED:
+        return rows
+    placed = [{**row, "place": place} for place, row in enumerate(rows)]
+    return sorted(placed, key=lambda row: not row["label"])[:DETAILED]
 
 
 def _details(citation: Citation, finding: QuoteMatch) -> dict[str, object]:

@@ -66,23 +66,42 @@ def trace(store: Store, trace_id: str) -> Form | None:
     stored = traces.lookup(store, [trace_id]).get(trace_id)
     if stored is None:
         return None
-    seconds = stored.time_unix_nano // 10**9
-    place = _Places([seconds - seconds % 60], [trace_id], stored.received_unix_nano // 10**9)
-    rows = place.read(store, "record_rows", record_ids=[])
+    return {"trace_id": trace_id, "records": list(_whole(store, {trace_id: stored}).values())}
+
+
+def several(store: Store, keys: Iterable[Key]) -> dict[Key, Form]:
+    """Whole records by (trace id, record id), in the order of `keys`, with as many queries as one.
+
+    A record that is not stored is left out.
+    """
+    keys = list(dict.fromkeys(keys))
+    stored = traces.lookup(store, {trace_id for trace_id, _ in keys})
+    if not stored:
+        return {}
+    whole = _whole(store, stored, {record_id for _, record_id in keys})
+    return {key: whole[key] for key in keys if key in whole}
+
+
+def _whole(
+    store: Store, stored: Mapping[str, traces.StoredTrace], record_ids: Iterable[str] = ()
+) -> dict[Key, Form]:
+    """The records of these traces with all that is stored of them; no `record_ids` are all."""
+    seconds = {trace.time_unix_nano // 10**9 for trace in stored.values()}
+    place = _Places(
+        sorted({second - second % 60 for second in seconds}),
+        sorted(stored),
+        min(trace.received_unix_nano for trace in stored.values()) // 10**9,
+    )
+    rows = place.read(store, "record_rows", record_ids=sorted(record_ids))
     if not rows:
-        return {"trace_id": trace_id, "records": []}
+        return {}
     scores = _by_record(place.read(store, "record_scores"))
     shapes = {_key(row): row["measures"] for row in place.read(store, "record_shapes")}
     events = feedback.of_records(store, rows)
     texts = document_texts(store, texts_needed(rows))
     return {
-        "trace_id": trace_id,
-        "records": [
-            full(
-                row, scores.get(_key(row), []), shapes.get(_key(row), {}), events[_key(row)], texts
-            )
-            for row in rows
-        ],
+        (key := _key(row)): full(row, scores.get(key, []), shapes.get(key, {}), events[key], texts)
+        for row in rows
     }
 
 
