@@ -1,0 +1,216 @@
+"""A help desk's eight days in a daemon's data, quiet and then in alarm: what pages are shown on.
+
+    python -m tests.browser.world FOLDER
+
+The daemon runs at sixty times the time of the day, with a judge that reads texts. `FOLDER/quiet`
+is its data before the fault, `FOLDER/alarm` after: an incident, its audit, an issue, golden cases.
+`served` runs a daemon on a copy of either, at the hour at which it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
+from ragvigil.app.demo.replay import SendOptions, Tally, send_all
+from ragvigil.app.demo.schedule import Arrival, Plan, Template, requests, schedule
+from ragvigil.model.clock import VARIABLE, Pace
+from tests.content_judge import ContentJudge
+from tests.golden_sets import work_tree
+from tests.llm_server import serving
+from tests.replayed import recorded
+
+FACTOR, NEARLY_STILL = 60.0, 1.01
+BEHIND_SECONDS = 12 * 3600
+"""How far in the past the daemon's day begins: its hours pass by the minute."""
+DAYS, HISTORY_AN_HOUR, LIVE_AN_HOUR = 8.0, 14.0, 300.0
+QUIET_MINUTES, MOST_MINUTES = 25.0, 420.0
+STEP_SECONDS = 0.5
+FAULTY_ROUTE = "/refunds/ask"
+PEOPLE = {
+    "mara": ("approver", "mara-0123456789abcdef0123456789"),
+    "okafor": ("approver", "okafor-0123456789abcdef01234567"),
+    "tess": ("triager", "tess-0123456789abcdef0123456789"),
+    "rita": ("reader", "rita-0123456789abcdef0123456789"),
+    "root": ("admin", "root-0123456789abcdef0123456789"),
+}
+"""Role and token of everybody who may sign in to the served daemon."""
+
+
+def pace_from(start: float, factor: float) -> Pace:
+    """A clock that reads `start` now; its factor is over 1."""
+    return Pace(factor=factor, origin=(factor * time.time() - start) / (factor - 1))
+
+
+def build(folder: Path) -> None:
+    """Makes `quiet` and `alarm` in a folder, in two minutes of an idle machine."""
+    data = folder / "data"
+    clock = pace_from(time.time() - BEHIND_SECONDS, FACTOR)
+    live = _Live(clock)
+    with serving(ContentJudge().answer) as judge:
+        settings = _settings(judge.openai)
+        with _running(data, settings, clock) as daemon:
+            _send_history(daemon, clock)
+            live.send(daemon, QUIET_MINUTES, lambda: False)
+            _mark_release(daemon, clock)
+        _keep(data, folder / "quiet", clock)
+        clock = pace_from(_ended(folder / "quiet"), FACTOR)
+        live = _Live(clock, has_fault=True)
+        with _running(data, settings, clock) as daemon:
+            live.send(daemon, MOST_MINUTES, lambda: _is_told(daemon))
+        _keep(data, folder / "alarm", clock)
+    shutil.rmtree(data)
+
+
+@contextmanager
+def served(world: Path, state: str, folder: Path, **settings: str) -> Iterator[Served]:
+    """A daemon on a copy of a state of the world, `quiet`, `alarm` or `empty`; time stands still.
+
+    Everybody in PEOPLE may sign in to it.
+    """
+    data = folder / state
+    now = time.time()
+    if state != "empty":
+        shutil.copytree(world / state, data, symlinks=True)
+        now = _ended(world / state)
+    people = folder / "people"
+    people.write_text("".join(f"{role} {token} {name}\n" for name, (role, token) in PEOPLE.items()))
+    golden = folder / "golden-set"
+    if not golden.exists():
+        work_tree(golden)
+    more = {
+        "RAGVIGIL_WEB__TOKENS_FILE": str(people),
+        "RAGVIGIL_GOLDEN__REPOSITORY": str(golden),
+        "RAGVIGIL_INFERENCE__ENABLED": "false",
+    }
+    with _running(data, more | settings, pace_from(now, NEARLY_STILL)) as daemon:
+        yield Served(daemon=daemon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A daemon that stands for a moment of the world."""
+
+    daemon: ChildDaemon
+
+    @property
+    def url(self) -> str:
+        """Where its pages are."""
+        return f"http://{self.daemon.web}"
+
+    def get(self, path: str, person: str = "root", **parameters: Any) -> Any:
+        """JSON of the API, as a person."""
+        headers = {"authorization": f"Bearer {PEOPLE[person][1]}"}
+        reply = httpx2.get(
+            f"{self.url}/api/v1/{path}", params=parameters, headers=headers, timeout=120
+        )
+        return reply.raise_for_status().json()
+
+
+class _Live:
+    """Sends answers at the daemon's time; with the fault, the refunds invent quotations."""
+
+    def __init__(self, clock: Pace, *, has_fault: bool = False) -> None:
+        self._clock, self._dice = clock, random.Random(4)
+        self._healthy, self._faulty = recorded("healthy"), recorded("fabricated_quotes")
+        self._has_fault = has_fault
+
+    def send(self, daemon: ChildDaemon, minutes: float, is_enough: Callable[[], bool]) -> None:
+        """Sends until it is enough, at most so many minutes of the daemon's time."""
+        ends = self._clock.now() + 60 * minutes
+        plan = Plan(ends_unix_nano=0, seed=int(self._clock.now()))
+        last = self._clock.now()
+        while last < ends and not is_enough():
+            time.sleep(STEP_SECONDS)
+            now = self._clock.now()
+            arrivals = list(self._arrivals(last, now))
+            last = now
+            _send(daemon, arrivals, plan)
+
+    def _arrivals(self, begin: float, end: float) -> Iterator[Arrival]:
+        at = begin
+        while (at := at + self._dice.expovariate(LIVE_AN_HOUR / 3600)) < end:
+            route = self._dice.choice(sorted(self._healthy))
+            is_faulty = self._has_fault and route == FAULTY_ROUTE
+            deck: list[Template] = (self._faulty if is_faulty else self._healthy)[route]
+            yield Arrival(start_unix_nano=int((at - 5) * 1e9), template=self._dice.choice(deck))
+
+
+def _send_history(daemon: ChildDaemon, clock: Pace) -> None:
+    plan = Plan(ends_unix_nano=clock.now_nanos(), days=DAYS, traces_per_hour=HISTORY_AN_HOUR)
+    arrivals = list(schedule(recorded("healthy"), {}, plan))
+    _send(daemon, arrivals, plan, backfill="history")
+    _wait(lambda: sum(daemon.get("ledger")["records"].values()) >= len(arrivals))
+
+
+def _send(daemon: ChildDaemon, arrivals: list[Arrival], plan: Plan, backfill: str = "") -> None:
+    options = SendOptions(target=f"http://{daemon.http}", backfill=backfill, give_up_seconds=300)
+    asyncio.run(send_all(requests(arrivals, plan), options, Tally()))
+
+
+def _mark_release(daemon: ChildDaemon, clock: Pace) -> None:
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock.now() - 14 * 3600))
+    mark = {"service": "helpdesk", "environment": "demo", "version": "1.4.0", "time": at}
+    reply = httpx2.post(f"http://{daemon.web}/api/v1/deploys", json=mark, timeout=60)
+    reply.raise_for_status()
+
+
+def _is_told(daemon: ChildDaemon) -> bool:
+    """Whether the incident has paged, its audit has ended and its issue has a name."""
+    incidents = daemon.get("incidents")["incidents"]
+    paged = any(incident["severity"] == "page" for incident in incidents)
+    audits = daemon.get("audits")["audits"]
+    return (
+        paged
+        and any(audit["pairs"] and audit["ended"] for audit in audits)
+        and any(issue["routes"] for issue in daemon.get("issues")["issues"])
+    )
+
+
+def _settings(judge: str) -> Mapping[str, str]:
+    judging = {
+        "MODEL": "openai:reader", "BASE_URL": judge, "KEY": "k", "ALLOW": "true",
+        "SAMPLE_RATE": "0.1", "WAIT_SECONDS": "0", "CANARY_HOURS": "0",
+    }  # fmt: skip
+    return {f"RAGVIGIL_JUDGE__{name}": value for name, value in judging.items()} | {
+        "RAGVIGIL_INFERENCE__ENABLED": "true"
+    }
+
+
+@contextmanager
+def _running(data: Path, settings: Mapping[str, str], clock: Pace) -> Iterator[ChildDaemon]:
+    with running(data, settings={**settings, VARIABLE: f"{clock.factor}@{clock.origin}"}) as daemon:
+        yield daemon
+
+
+def _keep(data: Path, state: Path, clock: Pace) -> None:
+    shutil.copytree(data, state, symlinks=True)
+    (state / "ended.json").write_text(json.dumps(clock.now()))
+
+
+def _ended(state: Path) -> float:
+    return float(json.loads((state / "ended.json").read_text()))
+
+
+def _wait(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 600
+    while not is_so():
+        if time.monotonic() > ends:
+            raise TimeoutError("the daemon did not get there in time")
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))
