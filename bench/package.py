@@ -219,6 +219,8 @@ def all_bars(environment: Path) -> dict[str, bool]:
 
 def main() -> None:
     small = "--small" in sys.argv
+    # Started in the background, this process ignores Ctrl-C, and so would the demo.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="ragvigil-package-"))
     try:
         wheel = built(folder / "dist")
