@@ -28,9 +28,10 @@ def known_parameters(request: Request) -> None:
         if name not in names
     ]
     rubrics = sorted(request.app.state.judges.rubrics())
-    rubric = request.query_params.get("rubric", "").partition(":")[0]  # the rate of a label
-    if rubric and "rubric" in names and rubrics and rubric not in rubrics:
-        problems.append(_problem("rubric", f"there is no rubric {rubric}; {_listed(rubrics)}"))
+    for name in request.query_params.getlist("rubric") if "rubric" in names and rubrics else ():
+        rubric = name.partition(":")[0]  # the rate of a label
+        if rubric and rubric not in rubrics:
+            problems.append(_problem("rubric", f"there is no rubric {rubric}; {_listed(rubrics)}"))
     if problems:
         raise RequestValidationError(problems)
 

@@ -1,7 +1,7 @@
 -- All ticks since a time, oldest first.
 SELECT *
 FROM rubric_deltas FINAL
-WHERE tick >= toDateTime({since:UInt32}, 'UTC')
+WHERE tick >= toDateTime({since:UInt32}, 'UTC') AND tick <= toDateTime({until:UInt32}, 'UTC')
     AND ({service:String} = '' OR service = {service:String})
     AND ({environment:String} = '' OR environment = {environment:String})
     AND ({route:String} = '' OR route = {route:String})

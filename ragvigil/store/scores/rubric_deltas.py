@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 DELTAS = table("rubric_deltas", Delta)
 HOUR = 3600
+FOREVER = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaFilter:
-    """Which deltas; an empty filter is none. `since` is in seconds since the epoch."""
+    """Which deltas; an empty filter is none. `since` and `until` are seconds since the epoch."""
 
     service: str = ""
     environment: str = ""
@@ -29,6 +30,7 @@ class DeltaFilter:
     layer: str = ""
     window: str = ""
     since: int = 0
+    until: int = FOREVER
     limit: int = 10_000
 
 

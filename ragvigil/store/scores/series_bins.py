@@ -1,0 +1,93 @@
+"""Sums of single series over bins of time, from the roll-ups: what a chart is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragvigil.model.delta import Series
+from ragvigil.model.score import Layer
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesFilter:
+    """Which series; an empty name is all of them, and so is no rubric.
+
+    `route` is None for all routes: the empty route is that of answers without one.
+    """
+
+    service: str = ""
+    environment: str = ""
+    route: str | None = None
+    rubrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Scores of one bin: `start` in seconds since the epoch, `total` and `squares` of `n` values.
+
+    `labels` counts records by label; empty unless they were asked for.
+    """
+
+    start: int
+    n: int
+    total: float
+    squares: float
+    failed: int
+    labels: Mapping[str, int] = field(default_factory=dict)
+
+
+def read(
+    store: Store,
+    filter_: SeriesFilter,
+    first: int,
+    end: int,
+    *,
+    bin_seconds: int,
+    day_seconds: int = DAY,
+    with_labels: bool = False,
+) -> dict[Series, Sequence[Bin]]:
+    """Bins of every series that matches, oldest first; a bin without records is left out.
+
+    `first` and `end` are in seconds since the epoch. Of each day after `first`, its first
+    `day_seconds` are read. Raises as `Store.read` does.
+    """
+    parameters = {
+        "service": filter_.service,
+        "environment": filter_.environment,
+        "route": filter_.route or "",
+        "is_any_route": int(filter_.route is None),
+        "rubrics": sorted(filter_.rubrics),
+        "first": first,
+        "end": end,
+        "bin": bin_seconds,
+        "day_seconds": day_seconds,
+        "with_labels": int(with_labels),
+    }
+    bins: dict[Series, list[Bin]] = {}
+    for row in store.read("series_bins", parameters):
+        series = Series(
+            service=row["service"],
+            environment=row["environment"],
+            route=row["route"],
+            rubric=row["rubric"],
+            layer=Layer(row["layer"]),
+            segment=row["segment"],
+        )
+        bins.setdefault(series, []).append(
+            Bin(
+                start=int(row["start"]),
+                n=int(row["n"]),
+                total=float(row["total"]),
+                squares=float(row["squares"]),
+                failed=int(row["failed"]),
+                labels=row["labels"],
+            )
+        )
+    return dict(bins)
