@@ -111,7 +111,7 @@ def _walk(
 def _marks(length: int) -> tuple[tuple[float, str], ...]:
     """Round times, at most MARKS steps; `length` in nanoseconds."""
     tens = 10.0 ** (len(str(length // MARKS)) - 1)
-    step = next((tens * each for each in STEPS if tens * each * MARKS >= length), 10 * tens)
+    step = next((tens * each for each in STEPS if tens * each * (MARKS + 1) > length), 10 * tens)
     times = (step * index for index in range(MARKS + 1))
     return tuple(
         (round(time / length * ROOM, 2), figures.duration(time / 1e9))
