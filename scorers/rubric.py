@@ -40,7 +40,8 @@ class Rubric:
     """A criterion: its layer, the fields it needs, and when a record fails it.
 
     A record that lacks a field in `needs` is not applicable. A value under `fails_below` fails;
-    None for a rubric that is only a label. `judge` is what a language model is asked. A rubric
+    None for a rubric that is only a label. `judge` is what a language model is asked, `asks` what
+    a person who labels is asked: a question to which yes is a pass. A rubric
     `derived_from` another computes its `aggregation` from the judge's grades there; grades as good
     as `relevant_from` count as relevant.
     """
@@ -54,6 +55,7 @@ class Rubric:
     fails_below: float | None = None
     labels: tuple[str, ...] = ()
     judge: JudgeTable | None = None
+    asks: str = ""
     derived_from: str = ""
     aggregation: str = ""
     relevant_from: str = ""
@@ -113,6 +115,8 @@ def _check(table: Mapping[str, Any], name: str) -> None:
     for key in ("name", "layer", "version", "scale", "description"):
         if not isinstance(table[key], str):
             raise BadRubric(f"{name}: {key}: {table[key]!r} is not a string")
+    if not isinstance(table.get("asks", ""), str):
+        raise BadRubric(f"{name}: asks: {table['asks']!r} is not a string")
     for key in ("needs", "labels"):
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -16,6 +16,7 @@ from ragvigil.store.scores.verdicts import Judge, Verdict
 from scorers.calibration import metrics
 from scorers.calibration.disagreements import Disagreement, Opinion, Voice, disagreements
 from scorers.calibration.measure import Measure, Pair, measure
+from scorers.calibration.people import PeopleMeasure, between_people
 from scorers.calibration.ppi import Sums
 
 DAY = 86_400
@@ -50,7 +51,7 @@ class Calibration:
         bars: Mapping[str, float],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._bars, self._clock = store, bars, clock
+        self._store, self.bars, self._clock = store, bars, clock
 
     def measures(self) -> list[MeasuredJudge]:
         """Measures every judge that works or has labels, by rubric and segment."""
@@ -91,7 +92,11 @@ class Calibration:
             *(_opinion_of(verdict) for verdict in verdicts.recent(self._store, since)),
             *(side for pair in labelled for side in _opinions(*pair)),
         ]
-        return disagreements(opinions, self._bars, most=MOST_DISAGREEMENTS)
+        return disagreements(opinions, self.bars, most=MOST_DISAGREEMENTS)
+
+    def people(self) -> list[PeopleMeasure]:
+        """Measures how far people agree who labelled the same answers, by rubric."""
+        return between_people(labels.newest(self._store), self.bars)
 
     def _labelled_verdicts(self) -> list[LabelledVerdict]:
         """The newest labels, each paired with the verdicts of judges on the same record."""
@@ -112,7 +117,7 @@ class Calibration:
         judged = Sums(n=sums.n, total=sums.total, squares=sums.squares) if sums else Sums()
         return measure(
             [_pair(label, verdict, since) for label, verdict in labelled],
-            self._bars.get(judge.rubric),
+            self.bars.get(judge.rubric),
             judged,
             sums.failed if sums else 0,
         )

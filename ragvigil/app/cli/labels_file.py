@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
 
 from ragvigil.app.cli.output.console import print_text
 from ragvigil.app.client.api import Refused, post
 from ragvigil.app.settings import Settings
+from ragvigil.web.labelling.table import Line, ReadLabel, csv_lines, json_lines, labels_of
 from ragvigil.web.views.posts import LabelPost
 
 AT_ONCE = 200
 """Labels in one request; the API takes up to 1,000."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """A line of the file: its values, or in `wrong` why it has none."""
-
-    number: int
-    row: Mapping[str, Any] = field(default_factory=dict)
-    wrong: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,8 +36,7 @@ def import_labels(path: Path, settings: Settings, *, labeller: str = "", as_json
     """
     done = Outcome()
     try:
-        lines = _csv_lines(path) if path.suffix.lower() == ".csv" else _json_lines(path)
-        for chunk in _chunks(_checked(lines, labeller, done)):
+        for chunk in _chunks(_checked(labels_of(_lines(path), labeller), done)):
             _send(settings, chunk, done)
     except OSError as error:
         print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
@@ -61,65 +48,24 @@ def import_labels(path: Path, settings: Settings, *, labeller: str = "", as_json
     return 1 if done.refused else 0
 
 
-def _json_lines(path: Path) -> Iterator[Line]:
+def _lines(path: Path) -> Iterator[Line]:
+    """The lines of a file of JSON lines or CSV; `-` is JSON lines on standard input."""
+    if path.suffix.lower() == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            yield from csv_lines(text)
+        return
     source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     with source:
-        for number, text in enumerate(source, start=1):
-            if text.strip():
-                yield _json_line(number, text)
+        yield from json_lines(source)
 
 
-def _json_line(number: int, text: bytes) -> Line:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Line(number=number, wrong=f"is not JSON: {error}")
-    if not isinstance(row, dict):
-        return Line(number=number, wrong="is not an object with rubric, trace_id and value")
-    return Line(number=number, row={key: value for key, value in row.items() if value is not None})
-
-
-def _csv_lines(path: Path) -> Iterator[Line]:
-    """Empty cells are left out; a line that spans several is named by its last."""
-    with path.open(encoding="utf-8-sig", newline="") as source:
-        reader = csv.DictReader(source, strict=True)
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield Line(number=reader.line_num, wrong=f"is not CSV: {error}")
-                continue
-            yield _csv_line(reader.line_num, row)
-
-
-def _csv_line(number: int, row: Mapping[str | None, Any]) -> Line:
-    if None in row:
-        return Line(number=number, wrong="has more cells than the heading")
-    cells = {str(key).strip(): cell.strip() for key, cell in row.items() if cell and cell.strip()}
-    return Line(number=number, row=cells)
-
-
-def _checked(
-    lines: Iterable[Line], labeller: str, done: Outcome
-) -> Iterator[tuple[int, LabelPost]]:
+def _checked(lines: Iterable[ReadLabel], done: Outcome) -> Iterator[tuple[int, LabelPost]]:
     """The lines that are labels; the others are refused with the reason."""
     for line in lines:
-        if line.wrong:
+        if line.post is None:
             _refuse(done, line.number, line.wrong)
-            continue
-        try:
-            row = {"source": "file", "labeller": labeller, **line.row}
-            yield line.number, LabelPost.model_validate(row)
-        except ValidationError as error:
-            _refuse(done, line.number, _sentence(error))
-
-
-def _sentence(error: ValidationError) -> str:
-    """Every wrong value with its name."""
-    problems = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
-    return "; ".join(f"{where}: {text}" if where else text for where, text in problems)
+        else:
+            yield line.number, line.post
 
 
 def _chunks(

@@ -10,6 +10,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import verdicts
 from ragvigil.store.scores.verdicts import Quotes
+from ragvigil.web.labelling.forms import GradeForm, PeopleForm, RubricForm, choices
 from ragvigil.web.views.judges import (
     DisagreementForm,
     EstimateForm,
@@ -19,7 +20,10 @@ from ragvigil.web.views.judges import (
 )
 from ragvigil.web.views.values import time_or_none
 from scorers.calibration.disagreements import Disagreement, Opinion
+from scorers.calibration.people import PeopleMeasure
 from scorers.calibration.report import Calibration, MeasuredJudge
+from scorers.calibration.status import LEAST_LABELS
+from scorers.rubric import Rubric, load_rubrics
 
 DAY = 86_400
 NO_QUOTES = Quotes()
@@ -67,6 +71,15 @@ class Judges:
         """Verdicts since a time (seconds since the epoch) that do not agree."""
         return [_disagreement_form(each) for each in self._calibration.disagreements(since)]
 
+    def rubric(self, name: str) -> RubricForm | None:
+        """What a person is asked by a rubric, None where there is none of this name."""
+        rubric = load_rubrics().get(name)
+        return _rubric_form(rubric, self._calibration.bars.get(name)) if rubric else None
+
+    def people(self) -> list[PeopleForm]:
+        """How far people agree, by rubric."""
+        return [_people_form(each) for each in self._calibration.people()]
+
     def estimates(self, since: int) -> list[EstimateForm]:
         """Judged means since a time (seconds since the epoch)."""
         return [_estimate_form(estimate) for estimate in self._estimates_since(since)]
@@ -82,6 +95,7 @@ def _judge_form(measured: MeasuredJudge, quotes: Quotes) -> JudgeForm:
         segment=judge.segment,
         scale=measure.scale.value,
         labels=kappa.n,
+        missing=max(0, LEAST_LABELS - kappa.n),
         kappa=kappa.value,
         low=kappa.low,
         high=kappa.high,
@@ -125,4 +139,29 @@ def _estimate_form(row: SeriesEstimate) -> EstimateForm:
         **asdict(row.estimate),
         records=row.records,
         plain_mean=row.plain_mean,
+    )
+
+
+def _rubric_form(rubric: Rubric, bar: float | None) -> RubricForm:
+    words = rubric.labels if rubric.scale == "label" else ()
+    grades = rubric.judge.grades if rubric.judge else ()
+    return RubricForm(
+        name=rubric.name,
+        layer=rubric.layer,
+        asks=rubric.asks or f"Does the answer pass {rubric.name}?",
+        description=rubric.description,
+        choices=choices(words, bar),
+        grades=[GradeForm(name=grade.name, means=grade.means) for grade in grades],
+        shows_retrieved="retrieved" in rubric.needs,
+    )
+
+
+def _people_form(measured: PeopleMeasure) -> PeopleForm:
+    return PeopleForm(
+        rubric=measured.rubric,
+        answers=measured.answers,
+        agreement=measured.agreement,
+        kappa=measured.kappa.value,
+        low=measured.kappa.low,
+        high=measured.kappa.high,
     )

@@ -13,6 +13,8 @@ from ragvigil.store.engine.table import table
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
+UNSURE = "unsure"
+"""The label of a person who could not decide. It is kept, and measures no judge."""
 NEWEST_EACH = 2000
 """Labels of a rubric that are read: more than one estimate pools, as several judges share them."""
 
@@ -22,7 +24,7 @@ class Label:
     """A person's verdict by one rubric: a value in 0..1, a word, or both.
 
     Without a `record_id` it is about the only record of its trace. A later label with the same
-    `label_id` replaces it.
+    `label_id` replaces it; one with neither value nor word takes it back.
     """
 
     label_id: str
@@ -44,6 +46,7 @@ LABELS = table("labels", Label)
 class LabelFilter:
     """Which labels; an empty filter is none. `since` is in seconds since the epoch."""
 
+    label_id: str = ""
     rubric: str = ""
     trace_id: str = ""
     labeller: str = ""
@@ -63,11 +66,18 @@ def batch(
     return Batch(rows={LABELS.name: rows}, token=token_of("labels", rows))
 
 
+def taken_back(label: Label, time_unix_nano: int) -> Label:
+    """What replaces a label that its labeller takes back."""
+    return replace(label, value=None, label="", comment="", time_unix_nano=time_unix_nano)
+
+
 def find(store: Store, filter_: LabelFilter) -> list[Label]:
     """Labels that match, newest first."""
     return LABELS.read(store, "labels_find", asdict(filter_))
 
 
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
-    """The newest labels of every rubric, newest first."""
-    return LABELS.read(store, "labels_newest", {"each": each}, priority=Priority.TICK)
+    """The newest labels of every rubric that decide, newest first."""
+    return LABELS.read(
+        store, "labels_newest", {"each": each, "unsure": UNSURE}, priority=Priority.TICK
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.store.scores import labels as stored
 from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views import writing
-from ragvigil.web.views.labels import LabelsForm, label_form
+from ragvigil.web.views.labels import LabelForm, LabelsForm, label_form
 from ragvigil.web.views.posts import LabelPosts, LabelsAccepted
 
 router = APIRouter(prefix="/api/v1")
@@ -39,6 +39,23 @@ def label(request: Request, posts: LabelPosts) -> LabelsAccepted:
             )
     accepted = writing.labels(request.app.state.store, listed, request.app.state.clock())
     return LabelsAccepted(labels=accepted)
+
+
+@router.post(
+    "/labels/{label_id}/take-back",
+    summary="Take back a label of yours",
+    dependencies=[Depends(Requires(Permission.LABEL))],
+)
+def take_back(request: Request, label_id: Annotated[str, Path(max_length=256)]) -> LabelForm:
+    """The answer is as if you had not labelled it: it comes back in its queue."""
+    store, now = request.app.state.store, request.app.state.clock()
+    matches = stored.find(store, stored.LabelFilter(label_id=label_id, limit=1))
+    if not matches:
+        raise HTTPException(404, f"there is no label {label_id}")
+    if matches[0].labeller != request.state.person.name:
+        raise HTTPException(403, "only who gave a label takes it back")
+    writing.take_back(store, matches[0], now)
+    return label_form(matches[0])
 
 
 @router.get(

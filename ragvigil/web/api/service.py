@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, Request
 
+from ragvigil.web.labelling.forms import PeopleForm, RubricForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.doctor import DoctorForm
 from ragvigil.web.views.judges import DisagreementForm, EstimateForm, JudgeForm
@@ -20,6 +21,14 @@ class JudgeSource(Protocol):
 
     def rubrics(self) -> Collection[str]:
         """The rubrics that a label may name; empty where it may name any."""
+        ...
+
+    def rubric(self, name: str) -> RubricForm | None:
+        """What a person is asked by a rubric, None where there is none of this name."""
+        ...
+
+    def people(self) -> Sequence[PeopleForm]:
+        """How far people agree, by rubric."""
         ...
 
     def judges(self) -> Sequence[JudgeForm]:
@@ -40,6 +49,14 @@ class NoJudges:
 
     def rubrics(self) -> Collection[str]:
         """None: a label may name any."""
+        return ()
+
+    def rubric(self, name: str) -> RubricForm | None:  # noqa: ARG002
+        """None."""
+        return None
+
+    def people(self) -> Sequence[PeopleForm]:
+        """None."""
         return ()
 
     def judges(self) -> Sequence[JudgeForm]:

@@ -35,6 +35,7 @@ class JudgeForm(BaseModel):
     labels: int = Field(
         description="of the newest 200, those on records that this judge has judged"
     )
+    missing: int = Field(description="labels that are lacking to measure it")
     kappa: Number = Field(description="Cohen's; grades weighted by the squared distance")
     low: Number
     high: Number

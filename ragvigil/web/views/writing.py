@@ -89,6 +89,12 @@ def labels(store: Store, posts: Sequence[LabelPost], now: datetime) -> list[Acce
     ]
 
 
+def take_back(store: Store, label: labelled.Label, now: datetime) -> None:
+    """Takes a label back; returns when that is durable."""
+    empty = labelled.taken_back(label, _nanos(now))
+    store.write(labelled.batch([empty], _nanos(now), replica=store.replica, epoch=store.epoch))
+
+
 def _is_stored(label: labelled.Label, stored_traces: Mapping[str, traces.StoredTrace]) -> bool:
     trace = stored_traces.get(label.trace_id)
     return trace is not None and label.record_id in ("", *trace.record_ids)
