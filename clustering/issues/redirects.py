@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ragvigil.model.issue import Issue
-from ragvigil.store.issues.issues import IssueFilter
+from ragvigil.store.issues.issues import NOBODY, IssueFilter
+
+NANOS = 10**9
 
 
 class IssueRedirects:
@@ -47,5 +49,8 @@ def _matches(issue: Issue, filter_: IssueFilter) -> bool:
         and filter_.family in ("", issue.family)
         and (not filter_.states or issue.state in filter_.states)
         and (not filter_.route or filter_.route in issue.routes)
+        and filter_.owner in ("", issue.assignee or NOBODY)
+        and issue.last_unix_nano >= filter_.since * NANOS
+        and (not filter_.until or issue.first_unix_nano < filter_.until * NANOS)
         and (filter_.text.casefold() in issue.name.casefold() or filter_.text == issue.issue_id)
     )

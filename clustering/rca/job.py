@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ AGAIN_SECONDS = 3600
 WORSENING = (IssueState.ESCALATING, IssueState.REGRESSED, IssueState.NEW)
 """States that are explained unasked, the most urgent first."""
 STOPPED = Failure(kind=FailureKind.UNAVAILABLE, detail="the judge is stopped")
+BUSY = "another issue is being explained; try again in some minutes"
 SPENT = "written by code: the model has made its runs of the day"
 
 
@@ -54,6 +56,19 @@ class NoSuchIssue(LookupError):
 
 class Busy(RuntimeError):
     """Another issue is being explained; try again in some minutes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """The most that a report may cost: dollars, or tokens of a model without a price, and seconds.
+
+    Without a model, code writes it for nothing.
+    """
+
+    model: str = ""
+    most_usd: float | None = None
+    most_tokens: int | None = None
+    most_seconds: float = 0.0
 
 
 class JudgeAsker:
@@ -128,7 +143,7 @@ class RootCauseJob:
             self._begun[waiting[0].issue_id] = now
             is_spent = runs >= self._settings.runs_per_day
             self._thread = Thread(
-                target=self._unasked, args=(waiting[0], is_spent), name="explain", daemon=True
+                target=self._in_thread, args=(waiting[0], "", is_spent), name="explain", daemon=True
             )
             self._thread.start()
 
@@ -141,6 +156,40 @@ class RootCauseJob:
         if issue is None:
             raise NoSuchIssue(issue_id)
         return self._explained(issue, actor, is_spent=False)
+
+    def begin(self, issue_id: str, actor: str = "") -> None:
+        """Begins to explain an issue, or what it was merged into, in a thread of its own.
+
+        Raises NoSuchIssue, Busy, StoreError.
+        """
+        issue = self._redirects().home(issue_id)
+        if issue is None:
+            raise NoSuchIssue(issue_id)
+        if self.is_running:
+            raise Busy(BUSY)
+        self._thread = Thread(
+            target=self._in_thread, args=(issue, actor, False), name="explain", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a report is being written now."""
+        return self._running.locked()
+
+    def limits(self) -> RunLimits:
+        """What a report would cost now, at most."""
+        llm = self._judging.model_settings
+        if llm is None:
+            return RunLimits()
+        today = datetime.fromtimestamp(self._clock(), UTC).date()
+        has_price = price_of(llm, today) is not None
+        return RunLimits(
+            model=llm.model,
+            most_usd=self._settings.max_money if has_price else None,
+            most_tokens=None if has_price else self._settings.max_tokens,
+            most_seconds=self._settings.max_seconds,
+        )
 
     def stop(self) -> None:
         """From now on no report is stored: a run that the shutdown cuts short is repeated."""
@@ -155,18 +204,18 @@ class RootCauseJob:
         filter_ = issues.IssueFilter(with_merged=True, limit=MOST_ISSUES)
         return IssueRedirects(issues.find(self._store, filter_, priority=Priority.TICK))
 
-    def _unasked(self, issue: Issue, is_spent: bool) -> None:
+    def _in_thread(self, issue: Issue, actor: str, is_spent: bool) -> None:
         try:
-            self._explained(issue, "", is_spent=is_spent)
+            self._explained(issue, actor, is_spent=is_spent)
         except Busy:
-            return  # the next turn tries again
+            return  # the next turn, or the person, tries again
         except StoreError as error:
             log.warning("an issue was not explained", issue=issue.issue_id, reason=str(error))
 
     def _explained(self, issue: Issue, actor: str, *, is_spent: bool) -> RootCause:
         # Refused rather than queued: the run before it may take minutes.
         if not self._running.acquire(blocking=False):
-            raise Busy("another issue is being explained; try again in some minutes")
+            raise Busy(BUSY)
         try:
             asker, reason = self._asker(is_spent)
             ids = self._redirects().ids([issue])

@@ -152,8 +152,6 @@ class Issue:
     ignored_until_unix_nano: int = 0
     ignored_members: int = 0
     merged_into: str = ""
-    harmed_per_day: float | None = None
-    """Answers that it harms per day, estimated; None until counted."""
 
     @property
     def is_triaged(self) -> bool:

@@ -35,7 +35,7 @@ async def found(client: httpx2.AsyncClient, path: str, **asked: object) -> Any:
 
 def some_issues(store: Store) -> None:
     keep(store, [failure(n, ago=60 + n) for n in range(4)], issue("i1", members=4))
-    sampled = [failure(10 + n, ago=DAY, inclusion_probability=0.07) for n in range(22)]
+    sampled = [failure(10 + n, ago=DAY - 60, inclusion_probability=0.07) for n in range(22)]
     keep(store, sampled, issue("i2", members=22, state=IssueState.REGRESSED, name="Days mixed up"))
     other = {"service": "shop", "route": "/cart"}
     keep(
@@ -45,7 +45,7 @@ def some_issues(store: Store) -> None:
     )
 
 
-async def test_what_needs_somebody_stands_first_with_an_honest_count(
+async def test_what_harms_most_answers_stands_first_with_an_honest_count(
     store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)

@@ -1,8 +1,9 @@
-"""Sizes of issues, failures outside of issues, and the members that represent an issue."""
+"""Sizes of issues, their harm, failures outside of issues, and members that represent an issue."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clustering.failures.embedding import joint_vectors
 from clustering.issues import counts
@@ -19,10 +20,11 @@ from ragvigil.store.issues import views as issue_views
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.issues import IssueFilter
 from ragvigil.store.issues.views import DAYS, SampledMembers
-from ragvigil.web.views.issues import BackgroundForm
+from ragvigil.web.views.issues import BackgroundForm, TrafficForm
 from ragvigil.web.views.values import view
 
-WEEK = 7 * 86_400
+NANOS, HOUR, DAY = 10**9, 3600, 86_400
+WEEK = 7 * DAY
 MOST_COMPARED = 300
 """The newest members; representatives are chosen among them."""
 MOST_SHOWN = 5
@@ -54,6 +56,26 @@ def count(samples: Sequence[SampledMembers]) -> Count:
         )
         for sample in samples
     )
+
+
+def harmed(samples: Sequence[SampledMembers]) -> float:
+    """Answers that an issue harmed in the last 24 hours, estimated."""
+    return count([replace(sample, members=sample.last_day) for sample in samples]).about
+
+
+def per_day(issue: Issue, harmed_answers: float, now: float) -> float:
+    """The harm of the last 24 hours per day: an issue that is younger is counted by its own time.
+
+    Of its first hour the harm is taken for that of an hour: a few minutes tell little.
+    """
+    age = now - issue.first_unix_nano / NANOS
+    return harmed_answers * DAY / min(DAY, max(HOUR, age))
+
+
+def traffic(failing: float, answers: int) -> TrafficForm:
+    """Members beside the traffic of their routes; roll-ups may lag behind members by a minute."""
+    share = min(1.0, failing / answers) if answers else None
+    return TrafficForm(failing=failing, answers=answers, share=share)
 
 
 def days(samples: Sequence[SampledMembers]) -> tuple[int, ...]:

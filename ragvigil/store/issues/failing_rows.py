@@ -68,7 +68,8 @@ class MemberOf(StrEnum):
 class FailureFilter:
     """Which failing records; an empty filter is none. Times in seconds, by whole minutes.
 
-    `without_vectors_of` asks for those whose vectors are not of this model.
+    `without_vectors_of` asks for those whose vectors are not of this model. `after_trace_id`,
+    `after_record_id` and the nanoseconds `after` are where the page before ended, in this order.
     """
 
     service: str = ""
@@ -84,6 +85,9 @@ class FailureFilter:
     since: int = 0
     until: int = END
     newest_first: bool = False
+    after: int = 0
+    after_trace_id: str = ""
+    after_record_id: str = ""
     limit: int = 1000
 
 

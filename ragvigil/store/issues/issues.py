@@ -20,10 +20,16 @@ ISSUES = table("issues", Issue, columns={"state_unix_nano": "state_entered"})
 EVENTS = table("issue_events", IssueEvent)
 PAIRS = table("issue_pairs", IssuePair)
 
+NOBODY = "nobody"
+"""As an owner: issues that nobody has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueFilter:
-    """Which issues; an empty filter is none. `text` is in the name, or is the id."""
+    """Which issues; an empty filter is none. `text` is in the name, or is the id.
+
+    `since` and `until`, in seconds: their last member failed from then on, their first before.
+    """
 
     issue_id: str = ""
     service: str = ""
@@ -32,6 +38,9 @@ class IssueFilter:
     states: tuple[str, ...] = ()
     route: str = ""
     text: str = ""
+    owner: str = ""
+    since: int = 0
+    until: int = 0
     with_merged: bool = False
     with_centroids: bool = False
     limit: int = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from ragvigil.model.score import Stream
 from ragvigil.store.engine.priority import Priority
 
 if TYPE_CHECKING:
+    from ragvigil.model.issue import Issue
     from ragvigil.store.engine.store import Store
 
 DAYS = 14
@@ -19,22 +21,28 @@ DAYS = 14
 class SampledMembers:
     """Members of an issue that were scored with one inclusion probability.
 
-    `days` counts them on each of the last 14 days (UTC), today last.
+    `days` counts them on each of the last 14 days (UTC), today last; `last_day` those of
+    the last 24 hours.
     """
 
     stream: Stream
     inclusion_probability: float
     members: int
     days: tuple[int, ...]
+    last_day: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """A route, version or model of an issue's members; `name` says which of these it is."""
+    """A route, version or model of an issue's members; `name` says which of these it is.
+
+    `of_members` are those of which it is known.
+    """
 
     name: str
     value: str
     members: int
+    of_members: int
     first_unix_nano: int
     last_unix_nano: int
 
@@ -51,6 +59,7 @@ def sampled_members(
             inclusion_probability=row["inclusion_probability"],
             members=int(row["members"]),
             days=tuple(map(int, reversed(row["days"]))),
+            last_day=int(row["last_day"]),
         )
         by_issue.setdefault(row["issue_id"], []).append(members)
     return by_issue
@@ -63,8 +72,43 @@ def traits(store: Store, issues: Sequence[str], most: int = 5) -> list[Trait]:
             name=row["name"],
             value=row["value"],
             members=int(row["members"]),
+            of_members=int(row["of_members"]),
             first_unix_nano=row["first_nanos"],
             last_unix_nano=row["last_nanos"],
         )
         for row in store.read("issue_traits", {"issues": list(issues), "limit": most})
     ]
+
+
+def requests(store: Store, now: float, issues: Sequence[str]) -> dict[str, int]:
+    """Answers on the routes of each issue in the 24 hours before `now` (seconds), failing or not.
+
+    Those before the minute of the issue's first member do not count.
+    """
+    rows = store.read("issue_requests", {"issues": list(issues), "now": int(now)})
+    return {row["issue_id"]: int(row["requests"]) for row in rows}
+
+
+def elsewhere(
+    store: Store, issue: Issue, issues: Sequence[str], traits: Sequence[Trait], since: int
+) -> list[tuple[int, int]]:
+    """How many other answers of the issue's service have each trait, and of how many it is known.
+
+    `since` is in seconds. `issues` are the issue's own id and those that were merged into it.
+    """
+    parameters = {
+        "service": issue.service,
+        "environment": issue.environment,
+        "issues": list(issues),
+        "names": [trait.name for trait in traits],
+        "values": [trait.value for trait in traits],
+        "since": since,
+    }
+    rows = store.read("issue_elsewhere", parameters) if traits else []
+    answers, known = (
+        {(row["name"], row["value"]): int(row["answers"]) for row in rows},
+        Counter[str](),
+    )
+    for (name, _), number in answers.items():
+        known[name] += number
+    return [(answers.get((trait.name, trait.value), 0), known[trait.name]) for trait in traits]

@@ -31,6 +31,16 @@ WHERE failures.minute >= toDateTime({since:UInt32}, 'UTC')
         OR issue_id = ''
         OR issue_id IN (SELECT issue_id FROM issues FINAL WHERE is_provisional = 1 AND merged_into = '')
     )
+    AND
+    (
+        {after_trace_id:String} = ''
+        OR (toUnixTimestamp64Nano(failures.time) * if({newest_first:Bool}, -1, 1), trace_id, record_id)
+            > (
+                {after:Int64} * if({newest_first:Bool}, -1, 1),
+                {after_trace_id:String},
+                {after_record_id:String}
+            )
+    )
 ORDER BY
     toUnixTimestamp64Nano(failures.time) * if({newest_first:Bool}, -1, 1),
     trace_id,

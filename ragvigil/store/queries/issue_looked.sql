@@ -1,11 +1,12 @@
--- Members of each issue by inclusion probability, and how many came on each of the last days (UTC),
--- today first.
+-- Members of each issue by inclusion probability, how many came on each of the last days (UTC), today
+-- first, and how many in the last 24 hours.
 SELECT
     issue_id, stream, inclusion_probability,
     count() AS members,
     countResample(0, {days:UInt8}, 1)(
         1, dateDiff('day', failed.time, toDateTime({now:UInt32}, 'UTC'), 'UTC')
-    ) AS days
+    ) AS days,
+    countIf(failed.time > toDateTime({now:UInt32}, 'UTC') - INTERVAL 1 DAY) AS last_day
 FROM
 (
     SELECT trace_id, record_id, issue_id

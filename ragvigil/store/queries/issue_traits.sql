@@ -1,6 +1,8 @@
--- The routes and versions with which members of issues failed, the commonest first.
+-- The routes and versions with which members of issues failed, the commonest first, and of how many
+-- members each kind of them is known.
 SELECT
     trait.1 AS name, trait.2 AS value, count() AS members,
+    sum(count()) OVER (PARTITION BY name) AS of_members,
     toUnixTimestamp64Nano(min(failed.time)) AS first_nanos,
     toUnixTimestamp64Nano(max(failed.time)) AS last_nanos
 FROM

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.issue import IssueState, IssueVerb
 from ragvigil.model.score import Layer
+from ragvigil.store.engine.table import MOST_NANOS
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
 from ragvigil.web.errors import Error
@@ -27,6 +28,7 @@ from ragvigil.web.views.issues import (
 router = APIRouter(prefix="/api/v1")
 
 Name = Annotated[str, Query(max_length=256)]
+MOMENT = "ISO 8601, epoch seconds, or how long ago, like 7d"
 PeoplesVerb = Literal[
     "acknowledge", "resolve", "ignore", "reopen", "assign", "rename", "merge", "unmerge"
 ]
@@ -40,11 +42,18 @@ class VerbRefused(ValueError):
     """The verb does not fit the issue's state; `str(error)` says why."""
 
 
+class NotListed(ValueError):
+    """The issue that a cursor names is not in the list; `str(error)` says so."""
+
+
 class IssueSource(Protocol):
     """Keeps issues; the composition root provides it."""
 
-    def find(self, filter_: stored.IssueFilter) -> IssuesForm:
-        """Issues that match, the most urgent first, and the failing records in no issue."""
+    def find(self, filter_: stored.IssueFilter, after: str = "") -> IssuesForm:
+        """Issues that match, the most harmful first, and the failing records in no issue.
+
+        `after` is the last issue of the page before. Raises NotListed.
+        """
         ...
 
     def story(self, issue_id: str) -> IssueStoryForm:
@@ -54,8 +63,12 @@ class IssueSource(Protocol):
         """
         ...
 
-    def members(self, issue_id: str, until: int, limit: int) -> MembersForm:
-        """Members that failed before the minute `until`, in seconds. Raises NoSuchIssue."""
+    def members(self, issue_id: str, filter_: failed.FailureFilter) -> MembersForm:
+        """Members that the filter leaves, newest first. Raises NoSuchIssue."""
+        ...
+
+    def parts(self, issue_id: str) -> tuple[str, ...]:
+        """The ids of an issue and of those merged into it. Raises NoSuchIssue."""
         ...
 
     def pairs(self) -> PairsForm:
@@ -73,6 +86,10 @@ class IssueSource(Protocol):
         """
         ...
 
+    def begin_explaining(self, issue_id: str, actor: str) -> None:
+        """Begins to look for the root cause, and returns. Raises as `explain` does."""
+        ...
+
 
 def _source(request: Request) -> IssueSource:
     source: IssueSource | None = request.app.state.issues
@@ -83,28 +100,45 @@ def _source(request: Request) -> IssueSource:
 
 @router.get(
     "/issues",
-    summary="Issues: named causes of failing answers, the most urgent first",
+    summary="Issues: named causes of failing answers, the most harmful first",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def issues(
     request: Request,
     state: IssueState | None = None,
     service: Name = "",
+    environment: Name = "",
     route: Name = "",
     family: Layer | None = None,
+    owner: Annotated[
+        str, Query(max_length=256, description="who has it; `nobody` for issues without an owner")
+    ] = "",
+    since: Annotated[str, Query(max_length=40, description=f"its last answer: {MOMENT}")] = "",
+    until: Annotated[
+        str, Query(max_length=40, description=f"its first answer came before: {MOMENT}")
+    ] = "",
     q: Annotated[str, Query(max_length=256, description="occurs in the name, or is the id")] = "",
+    cursor: Annotated[str, Query(max_length=64, description="`next` of the page before")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> IssuesForm:
-    """Regressed, escalating and new issues first; also how many failures are in no issue."""
+    """By answers harmed per day, resolved and ignored ones last; how many failures are in none."""
+    now = request.app.state.clock()
     filter_ = stored.IssueFilter(
         states=(state,) if state else (),
         service=service,
+        environment=environment,
         route=route,
         family=family or "",
+        owner=owner,
+        since=int(point_of_time(since, now).timestamp()) if since else 0,
+        until=int(point_of_time(until, now, "until").timestamp()) if until else 0,
         text=q,
         limit=limit,
     )
-    return _source(request).find(filter_)
+    try:
+        return _source(request).find(filter_, cursor)
+    except NotListed as error:
+        raise HTTPException(422, str(error)) from error
 
 
 @router.get(
@@ -128,20 +162,29 @@ def issue(request: Request, issue_id: str) -> IssueStoryForm:
 def members(
     request: Request,
     issue_id: str,
-    until: Annotated[
+    until: Annotated[str, Query(max_length=40, description=f"before this minute: {MOMENT}")] = "",
+    cursor: Annotated[
         str,
         Query(
-            max_length=40,
-            description="before this minute: ISO 8601, epoch seconds, or how long ago, like 7d",
+            pattern=r"^(\d{1,19}-[0-9a-f]{1,32}-[0-9a-f]{1,16})?$",
+            description="`next` of the page before",
         ),
     ] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> MembersForm:
     """A merged id shows the members of the issue that it is part of."""
     now = request.app.state.clock()
-    end = int(point_of_time(until, now).timestamp()) if until else failed.END
+    end = int(point_of_time(until, now, "until").timestamp()) if until else failed.END
+    nanos, trace_id, record_id = cursor.split("-") if cursor else ("0", "", "")
+    filter_ = failed.FailureFilter(
+        until=end,
+        after=min(int(nanos), MOST_NANOS),
+        after_trace_id=trace_id,
+        after_record_id=record_id,
+        limit=limit,
+    )
     try:
-        return _source(request).members(issue_id, end, limit)
+        return _source(request).members(issue_id, filter_)
     except NoSuchIssue as error:
         raise HTTPException(404, str(error)) from error
 

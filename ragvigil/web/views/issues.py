@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragvigil.model.issue import (
     FailureKind,
     Issue,
-    IssueEvent,
     IssuePair,
     IssueState,
     IssueVerb,
@@ -22,7 +21,12 @@ from ragvigil.model.issue import (
 )
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.issues.failing_rows import KeptFailure
-from ragvigil.store.issues.views import Trait
+from ragvigil.web.views.issue_evidence import (
+    ExplainingForm,
+    IncidentLinkForm,
+    NeighbourForm,
+    PartForm,
+)
 from ragvigil.web.views.posts import Name, Text, Time
 from ragvigil.web.views.values import time_or_none, view
 
@@ -37,6 +41,14 @@ class CountForm(BaseModel):
     low: float = Field(description="of `about`, 95 %")
     high: float
     apart: int = Field(description="seen because they looked suspicious; they are not extrapolated")
+
+
+class TrafficForm(BaseModel):
+    """Answers on an issue's routes in the last 24 hours, from its first member on."""
+
+    failing: float = Field(description="its members, estimated")
+    answers: int
+    share: float | None = Field(description="null where nothing was asked")
 
 
 class IssueForm(BaseModel):
@@ -67,9 +79,11 @@ class IssueForm(BaseModel):
         description="ignored until it has this many members; 0 is no bound"
     )
     merged_into: str = Field(description="the issue that has its members now; empty for none")
-    harmed_per_day: float | None = Field(
-        description="answers that it harms per day, estimated; null until counted"
+    harmed_per_day: float = Field(
+        description="answers that it harms per day, estimated by the last 24 hours, or by the time "
+        "since its first member where that is shorter"
     )
+    traffic: TrafficForm
     message: list[str] = Field(description="at most six lines")
 
 
@@ -83,10 +97,15 @@ class BackgroundForm(BaseModel):
 
 
 class IssuesForm(BaseModel):
-    """Issues, the most urgent first."""
+    """Issues, those that harm most answers first; resolved and ignored ones last."""
 
     issues: list[IssueForm]
     found: int = Field(description="how many match, shown or not")
+    next: str | None = Field(description="`cursor` of the next page, null where this is the last")
+    open: int = Field(description="how many of those that match are neither resolved nor ignored")
+    harmed_per_day: float = Field(description="by the open ones, estimated")
+    unseen: int = Field(description="how many match but for `since` and `until`")
+    owners: list[str] = Field(description="who has an issue, whatever the filter")
     not_grouped: int = Field(description="failing records of 7 days that are in no issue")
     pending_minutes: int | None = Field(
         description="minutes of traffic not grouped yet; null before the first grouping"
@@ -100,6 +119,9 @@ class TraitForm(BaseModel):
     name: str
     value: str
     members: int
+    of_members: int = Field(description="members of which it is known")
+    elsewhere: int = Field(description="other answers of the service with it, at most a week")
+    of_elsewhere: int
     first: datetime | None
     last: datetime | None
 
@@ -139,6 +161,7 @@ class MembersForm(BaseModel):
     """Members of an issue, the newest first."""
 
     members: list[MemberForm]
+    next: str | None = Field(description="`cursor` of the next page, null where this is the last")
 
 
 class IssueEventForm(BaseModel):
@@ -201,6 +224,13 @@ class IssueStoryForm(IssueForm):
     background: BackgroundForm = Field(description="of its family on its routes")
     traits: list[TraitForm] = Field(description="of each kind the commonest first")
     representatives: list[MemberForm] = Field(description="the most typical first")
+    neighbours: list[NeighbourForm] = Field(
+        description="of each representative the nearest question that passes, where there is one"
+    )
+    terms: list[str] = Field(description="phrases of its reasons that others do not have")
+    incidents: list[IncidentLinkForm]
+    parts: list[PartForm] = Field(description="issues that were merged into it")
+    explaining: ExplainingForm
     pairs: list[PairForm] = Field(description="proposed merges with others")
     root_cause: RootCauseForm | None
     events: list[IssueEventForm] = Field(description="the oldest first")
@@ -231,7 +261,13 @@ class IssueActPost(ExplainPost):
 
 
 def issue_form(
-    issue: Issue, *, count: CountForm, days: Sequence[int], message: Sequence[str]
+    issue: Issue,
+    *,
+    count: CountForm,
+    days: Sequence[int],
+    message: Sequence[str],
+    harmed_per_day: float,
+    traffic: TrafficForm,
 ) -> IssueForm:
     """An issue with its counts and its message, at most six lines."""
     return view(
@@ -242,29 +278,16 @@ def issue_form(
         count=count,
         days=days,
         message=message,
+        harmed_per_day=harmed_per_day,
+        traffic=traffic,
     )
 
 
-def issue_story(
-    issue: IssueForm,
-    *,
-    background: BackgroundForm,
-    traits: Sequence[Trait],
-    representatives: Sequence[KeptFailure],
-    pairs: Sequence[PairForm],
-    root_cause: RootCause | None,
-    events: Sequence[IssueEvent],
-) -> IssueStoryForm:
-    """An issue with all that is known of it."""
-    return IssueStoryForm(
-        **dict(issue),
-        background=background,
-        traits=[view(TraitForm, trait) for trait in traits],
-        representatives=[member_form(member) for member in representatives],
-        pairs=list(pairs),
-        root_cause=cause_form(root_cause) if root_cause else None,
-        events=[view(IssueEventForm, event) for event in events],
-    )
+def members_form(members: Sequence[KeptFailure], *, has_more: bool) -> MembersForm:
+    """A page of members; `next` leads on from the last."""
+    last = members[-1].failure if has_more else None
+    place = f"{last.time_unix_nano}-{last.trace_id}-{last.record_id}" if last else None
+    return MembersForm(members=[member_form(member) for member in members], next=place)
 
 
 def member_form(member: KeptFailure) -> MemberForm:

@@ -167,7 +167,6 @@ def test_an_issue_is_read_as_it_was_written_last(store: Store) -> None:
         ignored_until_unix_nano=NOW + 3,
         ignored_members=50,
         merged_into="j",
-        harmed_per_day=12.5,
     )
     store.write(issues.batch(NOW, issues=[issue("i")]))
     store.write(issues.batch(NOW + 1, issues=[whole]))
