@@ -59,7 +59,6 @@ ROUTES = (
     "api/v1/topics",
     "api/v1/status",
     "api/v1/ledger",
-    "",
 )
 P99_SECONDS, WORSE_MS = 2.0, 5.0
 TIMEOUT = "timeout"
@@ -73,17 +72,17 @@ class Answers:
     others: Counter[str] = field(default_factory=Counter)
 
 
-def ask(web: str, clients: int, seconds: float) -> dict[str, Answers]:
+def ask(web: str, clients: int, seconds: float, routes: Sequence[str]) -> dict[str, Answers]:
     """What so many clients get, by route."""
-    return asyncio.run(_ask(web, clients, seconds))
+    return asyncio.run(_ask(web, clients, seconds, routes))
 
 
-async def _ask(web: str, clients: int, seconds: float) -> dict[str, Answers]:
-    found = {route: Answers() for route in ROUTES}
+async def _ask(web: str, clients: int, seconds: float, routes: Sequence[str]) -> dict[str, Answers]:
+    found = {route: Answers() for route in routes}
     ends = time.monotonic() + seconds
 
     async def client(number: int) -> None:
-        order = random.Random(SEED + number).sample(ROUTES, len(ROUTES))
+        order = random.Random(SEED + number).sample(routes, len(routes))
         async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as session:
             for route in itertools.cycle(order):
                 # On the slowest machine, too, until there is an answer to judge.
@@ -117,9 +116,9 @@ async def _one(
     return float(wait) if is_honest else PAUSE_SECONDS
 
 
-def arrive(grpc: str, seconds: float, seed: int) -> list[float]:
-    """Sends 250 spans a second; returns the latencies of acknowledgement, ms."""
-    per_second = SPANS_A_SECOND / otlp_requests.SPANS_A_TRACE
+def arrive(grpc: str, seconds: float, seed: int, spans_a_second: int) -> list[float]:
+    """Sends so many spans a second; returns the latencies of acknowledgement, ms."""
+    per_second = spans_a_second / otlp_requests.SPANS_A_TRACE
     traces = round(seconds * per_second)
     requests = otlp_requests.make(traces, seed=seed, per_request=TRACES_A_REQUEST)
     rate = per_second / TRACES_A_REQUEST
@@ -166,14 +165,21 @@ def _rounded(seconds: Sequence[float], percent: int) -> float | None:
     return round(statistics.quantiles(seconds, n=100, method="inclusive")[percent - 1], 3)
 
 
-def phases(daemon: ChildDaemon, counts: Sequence[int], seconds: float) -> list[Phase]:
+def phases(
+    daemon: ChildDaemon,
+    counts: Sequence[int],
+    seconds: float,
+    routes: Sequence[str] = ROUTES,
+    spans_a_second: int = SPANS_A_SECOND,
+) -> list[Phase]:
     """One phase after the other, each with so many clients; 0 is none."""
     done = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as elsewhere:
         for number, clients in enumerate(counts):
-            traffic = elsewhere.submit(arrive, daemon.grpc, seconds, SEED + number)
-            answers = elsewhere.submit(ask, daemon.web, clients, seconds).result()
+            seed = SEED + number
+            traffic = elsewhere.submit(arrive, daemon.grpc, seconds, seed, spans_a_second)
+            answers = elsewhere.submit(ask, daemon.web, clients, seconds, routes).result()
             phase = Phase(clients=clients, answers=answers, acknowledged=traffic.result())
             done.append(phase)
             progress(f"{clients} clients: {phase.figures()}")

@@ -64,12 +64,15 @@ INSERT INTO traces
 SELECT id, 0, at, until, 'scored', 'root_ended', 'svc', 4, [root], '', 4, '', 0
 FROM ({_EACH_TRACE})
 """
+_WORDS = """arrayStringConcat(arrayMap(
+    place -> ['refund', 'delivery', 'order', 'brewer', 'mug', 'invoice', 'how', 'can'][
+        sipHash64(trace, place) % 8 + 1], range(6)), ' ')"""
 RECORDS = f"""
 INSERT INTO records (
     minute, time, received, trace_id, record_id, service, route, query, answer, generation
 )
 SELECT toStartOfMinute(at), at, until, id, root, 'svc', concat('/route/', toString(trace % 50)),
-    'a question', 'an answer', 4
+    {_WORDS}, 'an answer', 4
 FROM ({_EACH_TRACE})
 """
 AT_ONCE = 240_000
