@@ -56,6 +56,7 @@ from ragvigil.store.engine import damage
 from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
 from ragvigil.web.metrics import WEB_CONNECTIONS, WEB_CONNECTIONS_CLOSED
+from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
@@ -212,6 +213,7 @@ def _application(
         issuing=_issues(settings, store, jobs, clock),
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         keeping=Golden(jobs.golden),
+        sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
     )

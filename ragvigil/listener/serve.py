@@ -49,6 +49,7 @@ async def serve(
         log_level="error",  # a warning for each bad request would be a client's to write
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # a peer is who connects, not who a header says
         timeout_keep_alive=int(limits.deadlines.idle_seconds),
         timeout_graceful_shutdown=stop_seconds,
         ssl_certfile=tls.certificate,

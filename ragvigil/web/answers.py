@@ -16,7 +16,6 @@ from email.utils import formatdate
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,7 +23,7 @@ from ragvigil.store.engine.scope import QueryScope
 from ragvigil.web import metrics
 from ragvigil.web.errors import error_response
 from ragvigil.web.guard import READING
-from ragvigil.web.permissions import Access
+from ragvigil.web.identity import Person, Role
 from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
 
 API = "/api/v1/"
@@ -54,7 +53,7 @@ class Key(NamedTuple):
     """What an answer depends on."""
 
     route: str
-    role: str
+    asker: Person | Role
     path: str
     query: bytes
     writes: int
@@ -118,25 +117,24 @@ class _Response:
 
 
 class Answers:
-    """ASGI middleware around the application; other requests than reads of the API pass through.
+    """ASGI middleware around the application, inside of the guard, which says who asks.
 
     `routes` are the first steps of the paths under `/api/v1` that ask the store. `keep_seconds` is
     the longest that an answer passes for new; 0 keeps none. `now` gives Unix seconds. A request
-    that changes something makes all kept answers old before its own reply is sent: its sender reads
-    what it wrote.
+    that changes something, also one of a page, makes all kept answers old before its own reply is
+    sent: its sender reads what it wrote.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        access: Access,
         *,
         routes: Collection[str],
         keep_seconds: float,
         now: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._access, self._routes = app, access, frozenset(routes)
+        self._app, self._routes = app, frozenset(routes)
         self._keep_seconds, self._now, self._clock = keep_seconds, now, clock
         self._turns = Turns(AT_ONCE, clock)
         self._flights: dict[Key, _Flight] = {}
@@ -146,17 +144,14 @@ class Answers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a read of the API, or passes the request on."""
         route = _first_step(scope)
-        if route not in self._routes:
-            await self._app(scope, receive, send)
-            return
         if scope["method"] not in READING:
             await self._write(scope, receive, send)
             return
-        role = self._access.role(*Headers(scope=scope).getlist("authorization"))
-        if role is None or scope["method"] != "GET":
+        person: Person | None = scope["state"]["person"]
+        if person is None or route not in self._routes or scope["method"] != "GET":
             await self._app(scope, receive, send)
         else:
-            await self._read(self._key(route, role, scope), scope, receive, send)
+            await self._read(self._key(route, person, scope), scope, receive, send)
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def after_the_write(message: Message) -> None:
@@ -174,10 +169,15 @@ class Answers:
             self._writes += 1
             self._kept.clear()
 
-    def _key(self, route: str, role: str, scope: Scope) -> Key:
-        """Equal for requests with the same answer; a write that may change it makes another."""
-        writes = self._writes if route in SUMMARIES else self._writes + self._feedback
-        return Key(route, role, scope["path"], scope["query_string"], writes)
+    def _key(self, route: str, person: Person, scope: Scope) -> Key:
+        """Equal for requests with the same answer; a write that may change it makes another.
+
+        Summaries say the same to everybody of a role; any other answer is for one person alone.
+        """
+        is_summary = route in SUMMARIES
+        asker = person.role if is_summary else person
+        writes = self._writes if is_summary else self._writes + self._feedback
+        return Key(route, asker, scope["path"], scope["query_string"], writes)
 
     def _keeps(self, key: Key) -> bool:
         return bool(self._keep_seconds) and key.route in SUMMARIES

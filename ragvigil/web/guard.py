@@ -11,9 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragvigil.listener.mistakes import Mistake, Mistakes, is_export
 from ragvigil.model.endpoint import answers_to
-from ragvigil.web.errors import error_response
-from ragvigil.web.metrics import FOREIGN, Foreign
-from ragvigil.web.permissions import TOKEN_NEEDED, Access
+from ragvigil.web.access import TOKEN_NEEDED, Access, Refused, peer_of
+from ragvigil.web.errors import error_response, is_of_api
+from ragvigil.web.identity import Identity, Way
+from ragvigil.web.metrics import FOREIGN, IDENTITY_REFUSED, Foreign, Refusal
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -24,21 +25,31 @@ SECURITY_HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    # With `no-referrer` browsers would send forms of our own pages with `Origin: null`.
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
 """What every reply has; a page that needs another policy sets it itself."""
 READING = {"GET", "HEAD", "OPTIONS"}
+SIGN_IN = "/sign-in"
+"""The one form of somebody unknown."""
+JSON = {"application/json"}
+FORMS = {"application/x-www-form-urlencoded", "multipart/form-data"}
 
 
 class Guard:
     """ASGI middleware. `hosts` are names without port; `max_body_bytes` bounds a request body.
 
-    A browser lets a page of another site post a plain form to this address. So a request that
-    changes something must be JSON, and neither `Sec-Fetch-Site` nor `Origin` may name another
-    site. There are no cookies: a page of another site has no token that it could send.
+    It finds out who sent a request, and passes `state.identity` and `state.person` on: None where
+    nobody known did.
+
+    A browser lets a page of another site post a plain form to this address, with the reader's
+    cookie or through the reader's proxy. So neither `Sec-Fetch-Site` nor `Origin` of a request that
+    changes something may name another site. Besides, pages take forms alone, which carry a token of
+    the reader's (`pages/forms.py`); the API takes JSON alone, and neither a cookie nor the proxy's
+    header is enough for it.
 
     `methods_instead` gives the methods of a path that has not the request's; else it is empty.
     """
@@ -68,40 +79,66 @@ class Guard:
                 own = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     own.setdefault(name, value)
+                # Here, outside of the answers that several readers may share.
+                if renewed and "set-cookie" not in own:
+                    own["set-cookie"] = renewed
             await send(message)
 
-        refusal = self._refusal(scope)
+        renewed, identity = "", None
+        refusal = self._foreign(scope)
+        if refusal is None:
+            try:
+                identity = self._access.identify(scope)
+            except Refused as refused:
+                refusal = error_response(refused.status, str(refused))
+            else:
+                renewed = self._access.renewed(identity)
+                refusal = self._refusal(scope, identity)
         if refusal is not None:
             await refusal(scope, receive, with_headers)
             return
+        state = {"identity": identity, "person": identity and identity.person}
+        scope["state"] = {**scope.get("state", {}), **state}
         await self._app(scope, self._bounded(receive), with_headers)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _foreign(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not answers_to(headers.get("host", ""), self._hosts):
             FOREIGN.labels(Foreign.HOST).inc()
             return error_response(
                 400, "this Host name is not served; see [web] external_url and allowed_hosts"
             )
+        if scope["method"] not in READING and self._is_of_another_site(headers):
+            FOREIGN.labels(Foreign.ORIGIN).inc()
+            return error_response(
+                403, "requests from other sites are refused; see [web] external_url"
+            )
+        return None
+
+    def _refusal(self, scope: Scope, identity: Identity | None) -> Response | None:
         if scope["method"] in READING:
             return None
+        headers = Headers(scope=scope)
         if is_export(scope["method"], scope["path"]):
-            peer = (scope.get("client") or ("unknown",))[0]
-            return error_response(404, self._mistakes.note(Mistake.OTLP, peer))
+            return error_response(404, self._mistakes.note(Mistake.OTLP, peer_of(scope)))
         methods = ", ".join(sorted(self._methods_instead(scope)))
         if methods:
             sentence = f"this address has no {scope['method']}, only {methods}"
             return error_response(405, sentence, headers={"allow": methods})
         # The routes check the permission themselves; this comes before any body is read.
-        if self._access.role(*headers.getlist("authorization")) is None:
-            return error_response(401, TOKEN_NEEDED, headers={"www-authenticate": "Bearer"})
-        if self._is_of_another_site(headers):
-            FOREIGN.labels(Foreign.ORIGIN).inc()
+        if identity is None and scope["path"] != SIGN_IN:
+            status, more = self._access.challenge(scope)
+            return error_response(status, TOKEN_NEEDED, headers=more)
+        is_api = is_of_api(scope["path"])
+        if is_api and identity and identity.way in (Way.SESSION, Way.PROXY):
+            IDENTITY_REFUSED.labels(Refusal.SESSION_ACTS).inc()
             return error_response(
-                403, "requests from other sites are refused; see [web] external_url"
+                403, "who signed in acts on the pages; here a program sends its token"
             )
-        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return error_response(415, "the body must be application/json")
+        form = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if form not in (JSON if is_api else FORMS):
+            expected = "application/json" if is_api else "a form of a page"
+            return error_response(415, f"the body must be {expected}")
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._max_body_bytes:
             return error_response(413, self._too_long())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,23 +17,13 @@ from ragvigil.model.endpoint import require_guarded
 from ragvigil.model.token import (
     NotAllowed,
     NoTokens,
-    lines_of,
     read_token,
     require_consistent,
-    require_token,
 )
 
-
-class Role(StrEnum):
-    """A role of a token; `permissions.py` says what each may do."""
-
-    INGEST = "ingest"
-    READER = "reader"
-    TRIAGER = "triager"
-    APPROVER = "approver"
-    ADMIN = "admin"
-
-
+HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+OWN_HEADERS = {"authorization", "cookie", "host", "origin", "content-type", "content-length"}
+EVERYBODY = "*"
 TOKENS = {f"{role}_token": role for role in Role}
 
 
@@ -65,7 +56,7 @@ class WebSettings(BaseModel):
     )
     admin_token: SecretStr | None = Field(default=None, description="may do everything")
     tokens_file: ReadableFile | None = Field(
-        default=None, description="file with further tokens, one `role token` a line"
+        default=None, description=f"file with tokens of people, one {FORM} a line"
     )
     tokens: NoTokens | None = Field(
         default=None,
@@ -74,6 +65,22 @@ class WebSettings(BaseModel):
     )
     tls_certificate: ReadableFile | None = Field(
         default=None, description="PEM file; with tls_key: HTTPS"
+    )
+    proxy_header: str = Field(
+        default="",
+        description="header in which a trusted proxy names the person it signed in, such as "
+        "X-Forwarded-Email; from another address than its own it is refused",
+    )
+    proxy_addresses: tuple[str, ...] = Field(
+        default=(),
+        validate_default=True,
+        description="addresses or networks from which that proxy sends, and nobody else can: "
+        "10.0.0.7, 10.1.0.0/24",
+    )
+    proxy_people: dict[str, str] = Field(
+        default={},
+        description="`role [tags=a,b]` of each person whom the proxy names; `*` is everybody else, "
+        "who may nothing without it",
     )
     tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
@@ -114,9 +121,9 @@ class WebSettings(BaseModel):
         cls, token: SecretStr | None, info: ValidationInfo
     ) -> SecretStr | None:
         if token is not None:
-            role = _written(info.data).get(read_token(token))
-            if role is not None:
-                raise ValueError(f"is the token of the role {role} too")
+            person = _written(info.data).get(read_token(token))
+            if person is not None:
+                raise ValueError(f"is the token of the role {person.role} too")
         return token
 
     @field_validator("tokens_file")
@@ -124,7 +131,7 @@ class WebSettings(BaseModel):
     def _holds_tokens(cls, path: Path | None, info: ValidationInfo) -> Path | None:
         if path is not None:
             with suppress(NotAllowed):  # see require_given
-                _in_file(path, _written(info.data))
+                people_in(path, _written(info.data))
         return path
 
     @field_validator("tokens")
@@ -139,61 +146,103 @@ class WebSettings(BaseModel):
         given = info.data  # a key that is wrong is missing here, and has its own sentence
         require_guarded(
             endpoint,
-            has_token=any(given.get(key, True) for key in (*TOKENS, "tokens_file")),
+            has_token=any(given.get(key, True) for key in (*TOKENS, "tokens_file", "proxy_header")),
             has_tls=given.get("tls_key", True) is not None,
             insecure=bool(given.get("insecure", True)),
             none=given.get("tokens") is not None,
         )
         return endpoint
 
-    def roles(self) -> dict[str, Role] | None:
-        """The role of every token, None where the settings give no token and none is needed.
+    def people(self) -> dict[str, Person] | None:
+        """Whose every token is, None where nobody has to show who they are.
 
         Raises ValueError if `tokens_file` holds none any more, or a line that is wrong.
+    @field_validator("proxy_header")
+    @classmethod
+    def _is_a_header(cls, header: str, info: ValidationInfo) -> str:
+        if header and (HEADER.fullmatch(header) is None or header.lower() in OWN_HEADERS):
+            raise ValueError(f"{header} is not a header that a proxy names people in")
+        if header and info.data.get("tokens") is not None:
+            raise ValueError('tokens = "none" makes everybody admin; take one of the two out')
+        return header
+
+    @field_validator("proxy_addresses")
+    @classmethod
+    def _are_networks(cls, addresses: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for address in addresses:
+            try:
+                network = ipaddress.ip_network(address)
+            except ValueError as error:
+                raise ValueError(f"{address} is not an address or network: {error}") from error
+            if not network.prefixlen:
+                raise ValueError(f"{address} is every address: anybody could name anybody")
+        if bool(addresses) != bool(info.data.get("proxy_header", addresses)):
+            raise ValueError("goes with proxy_header: give both, or none")
+        return addresses
+
+    @field_validator("proxy_people")
+    @classmethod
+    def _are_people(cls, people: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        known = _proxy_people(people)
+        if len(known) < len(people):
+            raise ValueError("names somebody twice: names differ in more than case and spaces")
+        if people and not info.data.get("proxy_header", people):
+            raise ValueError("goes with proxy_header: give both, or none")
+        return people
+
         """
         written = _written(vars(self))
         if self.tokens_file is not None:
-            return _in_file(self.tokens_file, written)
-        return written or None
+            return people_in(self.tokens_file, written)
+        return written if written or self.proxy_header else None
+
+    def proxied(self, name: str) -> Person | None:
+        """The person whom the proxy calls by this name, None for somebody without a role.
+
+        Raises ValueError for a name that nobody can have.
+        """
+        name = require_name(name)
+        known = _proxy_people(self.proxy_people)
+        person = known.get(name.casefold()) or known.get(EVERYBODY)
+        return person and Person(name=name, role=person.role, tags=person.tags)
 
     def secret(self, role: str) -> str | None:
-        """A token of this role, else of a stronger one; None where no such token is set."""
-        least = Role(role)
+        """A token for commands, which act as the role: never one that names a person.
+
+        For `ingest` and `reader` the weakest that will do. For people's acts always the strongest:
+        whoever runs two commands is the same person in both. None where there is no such token.
+        """
         ranks = (Role.READER, Role.TRIAGER, Role.APPROVER, Role.ADMIN)
-        # A reader may not post: in place of an ingest token the ranks begin with the triager.
-        stronger = ranks[ranks.index(least) :] if least in ranks else ranks[1:]
-        by_role = {each: token for token, each in (self.roles() or {}).items()}
-        return next((by_role[each] for each in (least, *stronger) if each in by_role), None)
+        order: Mapping[str, Sequence[Role]] = {
+            Role.READER: ranks,
+            Role.INGEST: (Role.INGEST, *ranks[1:]),  # a reader may not post
+        }
+        unnamed = {
+            person.role: token
+            for token, person in (self.people() or {}).items()
+            if person.name == person.role
+        }
+        best_first = order.get(role, ranks[:0:-1])
+        return next((unnamed[each] for each in best_first if each in unnamed), None)
 
 
-def _written(values: Mapping[str, Any]) -> dict[str, Role]:
-    """The role of every token that is a setting of its own."""
+def _written(values: Mapping[str, Any]) -> dict[str, Person]:
+    """The person of every token that is a setting of its own, who is called by the role."""
     given = {role: values.get(key) for key, role in TOKENS.items()}
-    return {token.get_secret_value(): role for role, token in given.items() if token}
+    return {
+        token.get_secret_value(): Person(name=str(role), role=role)
+        for role, token in given.items()
+        if token
+    }
 
 
-def _in_file(path: Path, written: Mapping[str, Role]) -> dict[str, Role]:
-    """The roles of `written` and of the file's tokens.
-
-    Raises ValueError if the file has no token, or a line that is not `role token` or gives a token
-    a second role. It names the line by its number, never by its text, which may be a token.
-    """
-    roles = dict(written)
-    number = 0
-    for number, line in lines_of(path):
-        role, token = _role_and_token(line, f"{path}:{number}")
-        if roles.setdefault(token, role) is not role:
-            raise ValueError(f"{path}:{number}: is the token of the role {roles[token]} too")
-    if not number:
-        raise ValueError(f"{path} holds no token; write one `role token` a line")
-    return roles
-
-
-def _role_and_token(line: str, where: str) -> tuple[Role, str]:
-    role, _, token = line.replace("\t", " ").partition(" ")
-    try:
-        return Role(role), require_token(token.strip())
-    except ValueError as error:
-        raise ValueError(
-            f"{where}: is not a line of the form `role token`; roles: {', '.join(Role)}"
-        ) from error
+def _proxy_people(people: Mapping[str, str]) -> dict[str, Person]:
+    """Everybody by name, folded. Raises ValueError, which names who is written wrongly."""
+    known = {}
+    for name, words in people.items():
+        try:
+            person = person_of(words.split(), name)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+        known[person.name.casefold()] = person
+    return known

@@ -20,9 +20,10 @@ from collector.receiver.grpc import METHODS
 from collector.receiver.http import PATHS
 from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, free_port, running
 from ragvigil.web.api.application import application
+from ragvigil.web.identity import Role
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission
-from ragvigil.web.settings import Role, WebSettings
+from ragvigil.web.settings import WebSettings
 from tests.patience import PATIENCE_SECONDS
 
 SECRETS = {

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.model.endpoint import is_loopback
 from ragvigil.model.token import SHORT
+from ragvigil.web.settings import WebSettings
 
 SECRET_FILES = ("token_file", "tokens_file", "tls_key", "key_file", "headers_file")
 """Ends of the names of settings that name a file which only the daemon should read."""
@@ -54,13 +55,21 @@ def guards(settings: Settings) -> dict[str, str]:
     """
     collector, metrics, web = settings.collector, settings.metrics, settings.web
     sends = "may send" if collector.token("admin") is None else "may send, but no backfill"
-    roles = ", ".join(sorted(set((web.roles() or {}).values())))
+    asked = _asked(web)
     return {
         "[collector] grpc_endpoint": _guard(collector, collector.token("grpc"), sends),
         "[collector] http_endpoint": _guard(collector, collector.token("http"), sends),
         "[metrics] endpoint": _guard(metrics, metrics.secret(), "may scrape"),
-        "[web] endpoint": _guard(web, roles, "is admin", f"tokens of {roles}"),
+        "[web] endpoint": _guard(web, asked, "is admin", asked),
     }
+
+
+def _asked(web: WebSettings) -> str:
+    """How people show the web who they are; empty where they need not."""
+    roles = ", ".join(sorted({person.role for person in (web.people() or {}).values()}))
+    ways = [f"tokens of {roles}"] if roles else []
+    ways += [f"people in {web.proxy_header}"] if web.proxy_header else []
+    return " and ".join(ways)
 
 
 def _guard(section: BaseModel, asked: str | None, right: str, words: str = "a token") -> str:
@@ -76,7 +85,7 @@ def doubts(settings: Settings) -> Iterator[tuple[str, str]]:
     tokens: dict[str, set[str | None]] = {
         "[collector]": {settings.collector.token(name) for name in ("grpc", "http", "admin")},
         "[metrics]": {settings.metrics.secret()},
-        "[web]": set(settings.web.roles() or {}),
+        "[web]": set(settings.web.people() or {}),
     }
     for place, given in tokens.items():
         if any(token is not None and len(token) < SHORT for token in given):

@@ -14,6 +14,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Scope
 
 from ragvigil.model.endpoint import split_endpoint
+from ragvigil.web.access import Access
 from ragvigil.web.answers import API, Answers
 from ragvigil.web.api import (
     alerts,
@@ -36,11 +37,12 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import addresses, docs, runbook
+from ragvigil.web.pages import addresses, docs, runbook, sign_in
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
-from ragvigil.web.permissions import Access
+from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.slowdown import Slowdown
 from ragvigil.web.static_files import STATIC, HashedFiles
 from ragvigil.web.views.chrome import Chromes
 from ragvigil.web.views.doctor import DoctorForm
@@ -69,6 +71,7 @@ PARTS = (
     addresses,
     docs,
     runbook,
+    sign_in,
 )
 
 
@@ -104,6 +107,7 @@ def api(
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
     keeping: golden.GoldenSource | None = None,
+    sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
 ) -> ASGIApp:
@@ -123,11 +127,11 @@ def api(
         issuing=issuing,
         charting=charting,
         keeping=keeping,
+        sessions=sessions,
         clock=clock,
     )
     answers = Answers(
         app,
-        app.state.access,
         routes=_first_steps(app),
         keep_seconds=keep_seconds,
         now=lambda: clock().timestamp(),
@@ -148,6 +152,7 @@ def application(
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
     keeping: golden.GoldenSource | None = None,
+    sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
     """The routes without their guard."""
@@ -161,7 +166,8 @@ def application(
         responses=RESPONSES,
         redirect_slashes=False,
     )
-    app.state.access = Access(settings.roles())
+    app.state.access = Access(settings, sessions or Sessions())
+    app.state.slowdown = Slowdown()
     app.state.store = store
     app.state.status = status
     app.state.judges = judging or service.NoJudges()

@@ -32,7 +32,7 @@ NO_TOKEN = {
     "latin-1": "reader t\xf6ken".encode("latin-1"),
     "not ascii": "reader t\u00f6ken".encode(),
     "zero": b"\x00",
-    "space within": b"reader two words",
+    "space within": b"reader two words=",
     "control": b"reader s3cret\x1b[2Jx",
 }
 
@@ -105,7 +105,7 @@ def test_what_stands_around_a_token_of_a_file_does_not_matter(
     settings = load()
     given = {
         *(settings.collector.token(name) for name in ("grpc", "http", "admin")),
-        settings.metrics.secret(), settings.client.secret(), *(settings.web.roles() or {}),
+        settings.metrics.secret(), settings.client.secret(), *(settings.web.people() or {}),
     }  # fmt: skip
     assert given - {None} == {token}
 
@@ -133,10 +133,10 @@ def test_a_file_that_loses_its_token_while_the_daemon_runs_opens_nothing(
     settings = load()
     file.write_text("")
     with pytest.raises(ValueError, match="holds no token"):
-        settings.web.roles()
+        settings.web.people()
     file.unlink()
     with pytest.raises(ValueError, match="cannot be read"):
-        settings.web.roles()
+        settings.web.people()
 
 
 def unsafe() -> Iterator[tuple[dict[str, str], str]]:

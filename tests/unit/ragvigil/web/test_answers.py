@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
 import pytest
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragvigil.model.token import bearer
 from ragvigil.store.engine.errors import Abandoned
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.web import metrics
 from ragvigil.web.answers import AT_ONCE, Answers
-from ragvigil.web.permissions import Access
-from ragvigil.web.settings import Role
+from ragvigil.web.identity import LOCAL, Person, Role
 from ragvigil.web.turns import MOST_WAIT_SECONDS, Busy, Turns
 from tests.occupied import occupied
 
@@ -52,13 +53,25 @@ class Desk:
     def client(self, *, keep_seconds: float = 5.0, **tokens: Role) -> httpx2.AsyncClient:
         answers = Answers(
             self,
-            Access(tokens or None),
             routes=ROUTES,
             keep_seconds=keep_seconds,
             now=lambda: self.now,
             clock=lambda: self.now,
         )
-        return httpx2.AsyncClient(transport=httpx2.ASGITransport(answers), base_url="http://desk")
+        asked = as_people(answers, tokens)
+        return httpx2.AsyncClient(transport=httpx2.ASGITransport(asked), base_url="http://desk")
+
+
+def as_people(answers: Answers, tokens: Mapping[str, Role]) -> ASGIApp:
+    """Says who asks, as the guard does: a token is the name of its person."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        name = bearer(Headers(scope=scope).get("authorization", ""))
+        known = Person(name=name, role=tokens[name]) if name in tokens else None
+        scope["state"] = {"person": known if tokens else LOCAL}
+        await answers(scope, receive, send)
+
+    return guarded
 
 
 async def numbers(*requests: Awaitable[httpx2.Response]) -> list[int]:
@@ -96,6 +109,27 @@ async def test_other_parameters_and_roles_are_other_answers() -> None:
     await until(lambda: desk.asked == 3)
     desk.gate.set()
     assert sorted(await asking) == [1, 2, 3]
+
+
+async def test_people_of_a_role_share_summaries_and_nothing_else() -> None:
+    desk = Desk()
+    client = desk.client(ada=Role.READER, bob=Role.READER)
+    headers = [{"authorization": f"Bearer {token}"} for token in ("ada", "bob")]
+    for path, expected in (("/api/v1/why", 1), ("/api/v1/traces/ab", 2)):
+        desk.asked = 0
+        desk.gate.clear()
+        asking = asyncio.create_task(numbers(*(client.get(path, headers=each) for each in headers)))
+        await until(lambda expected=expected: desk.asked == expected)  # type: ignore[misc]
+        desk.gate.set()
+        assert max(await asking) == expected
+
+
+async def test_an_act_of_a_page_makes_kept_answers_old() -> None:
+    desk = Desk(takes_seconds=1.0)
+    client = desk.client()
+    await client.get("/api/v1/why")
+    await client.post("/incidents/abc/acknowledge")
+    assert (await client.get("/api/v1/why")).json()["number"] == 3
 
 
 async def test_a_slow_answer_is_kept_and_says_of_when_it_is() -> None:
@@ -255,7 +289,7 @@ async def test_the_query_of_a_client_that_left_never_runs(store: Store) -> None:
         sent.append(message)
 
     desk = Desk(read=read)
-    answers = Answers(desk, Access(None), routes=ROUTES, keep_seconds=0, now=lambda: desk.now)
+    answers = as_people(Answers(desk, routes=ROUTES, keep_seconds=0, now=lambda: desk.now), {})
     scope = {"type": "http", "method": "GET", "path": "/api/v1/why", "headers": []}
     with occupied(store, Priority.PAGE):
         asking = asyncio.create_task(answers(scope | {"query_string": b""}, receive, send))

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 import httpx2
 import pytest
 
+from ragvigil.web.access import Access
 from ragvigil.web.api import application as web
+from ragvigil.web.identity import LOCAL, Role
 from ragvigil.web.pages.addresses import every_route, permission_of
-from ragvigil.web.permissions import ROLES, Access, Permission
-from ragvigil.web.settings import Role, WebSettings
+from ragvigil.web.permissions import ROLES, Permission
+from ragvigil.web.sessions import Sessions
+from ragvigil.web.settings import WebSettings
 from ragvigil.web.views.doctor import DoctorForm
 
 LEDGER = {
@@ -77,7 +80,9 @@ async def test_the_own_host_names_are_served(host: str) -> None:
     assert (await asking.get("/api/v1/ledger", headers={"host": host})).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/docs", "/api/v1/ledger", "/api/v1/nowhere", "/static/ragvigil.css"])
+@pytest.mark.parametrize(
+    "path", ["/docs", "/api/v1/ledger", "/api/v1/nowhere", "/static/ragvigil.css"]
+)
 async def test_every_reply_has_the_security_headers(path: str) -> None:
     reply = await client().get(path)
     policy = reply.headers["content-security-policy"]
@@ -208,10 +213,21 @@ def test_roles_grow_and_ingest_reads_nothing() -> None:
     assert Permission.READ not in ROLES[Role.INGEST]
 
 
-def test_without_tokens_everybody_on_this_machine_is_admin() -> None:
-    assert Access(None).role() is Role.ADMIN
+async def test_without_tokens_everybody_on_this_machine_is_local_the_admin() -> None:
+    assert access().identify(request()).person == LOCAL
 
 
-def test_no_known_token_lets_nobody_in() -> None:
-    assert Access({}).role() is None
-    assert Access({}).role("Bearer ") is None
+def test_people_without_a_role_are_nobody() -> None:
+    """A proxy alone, and no token: that is not the same as nobody being asked."""
+    known = access(proxy_header="X-User", proxy_addresses=("10.0.0.7",))
+    assert known.identify(request()) is None
+    assert known.identify(request("Bearer ")) is None
+
+
+def access(**settings: object) -> Access:
+    return Access(WebSettings.model_validate(settings), Sessions())
+
+
+def request(authorization: str = "") -> dict[str, object]:
+    headers = [(b"authorization", authorization.encode())] if authorization else []
+    return {"type": "http", "path": "/", "query_string": b"", "headers": headers}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from ragvigil.web.settings import Role, WebSettings
+from ragvigil.web.identity import Role
+from ragvigil.web.settings import WebSettings
 
 
 def test_every_key_is_described() -> None:
@@ -15,7 +16,7 @@ def test_every_key_is_described() -> None:
 
 
 def test_loopback_needs_no_token() -> None:
-    assert WebSettings().roles() is None
+    assert WebSettings().people() is None
     assert WebSettings().secret("reader") is None
 
 
@@ -38,7 +39,12 @@ def test_tokens_come_from_settings_and_file(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     file.write_text("# ours\ningest  aaa\nreader bbb\n\n")
     settings = WebSettings(admin_token="ccc", tokens_file=file)  # type: ignore[arg-type]
-    assert settings.roles() == {"ccc": Role.ADMIN, "aaa": Role.INGEST, "bbb": Role.READER}
+    people = {token: (person.name, person.role) for token, person in settings.people().items()}
+    assert people == {
+        "ccc": ("admin", Role.ADMIN),
+        "aaa": ("ingest", Role.INGEST),
+        "bbb": ("reader", Role.READER),
+    }
     assert settings.secret("reader") == "bbb"
     assert settings.secret("triager") == "ccc"
 
