@@ -20,6 +20,8 @@ from ragvigil.model.token import (
     read_token,
     require_consistent,
 )
+from ragvigil.web.identity import Person, Role
+from ragvigil.web.people import FORM, people_in, person_of, require_name
 
 HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 OWN_HEADERS = {"authorization", "cookie", "host", "origin", "content-type", "content-length"}
