@@ -2,7 +2,7 @@
 
     python -m tests.browser.world FOLDER
 
-The daemon runs at sixty times the time of the day, with a judge that reads texts. `FOLDER/quiet`
+The daemon runs at forty times the time of the day, with a judge that reads texts. `FOLDER/quiet`
 is its data before the fault, `FOLDER/alarm` after: an incident, its audit, an issue, golden cases.
 `served` runs a daemon on a copy of either, at the hour at which it ended.
 """
@@ -32,12 +32,12 @@ from tests.golden_sets import work_tree
 from tests.llm_server import serving
 from tests.replayed import recorded
 
-FACTOR, NEARLY_STILL = 60.0, 1.01
+FACTOR, NEARLY_STILL = 40.0, 1.01
 BEHIND_SECONDS = 12 * 3600
 """How far in the past the daemon's day begins: its hours pass by the minute."""
-DAYS, HISTORY_AN_HOUR, LIVE_AN_HOUR = 8.0, 14.0, 300.0
-QUIET_MINUTES, MOST_MINUTES = 25.0, 420.0
-STEP_SECONDS = 0.5
+DAYS, HISTORY_AN_HOUR, LIVE_AN_HOUR = 8.0, 10.0, 160.0
+QUIET_MINUTES, MOST_MINUTES = 20.0, 400.0
+STEP_SECONDS, LOOK_SECONDS = 1.0, 10.0
 FAULTY_ROUTE = "/refunds/ask"
 PEOPLE = {
     "mara": ("approver", "mara-0123456789abcdef0123456789"),
@@ -55,7 +55,7 @@ def pace_from(start: float, factor: float) -> Pace:
 
 
 def build(folder: Path) -> None:
-    """Makes `quiet` and `alarm` in a folder, in two minutes of an idle machine."""
+    """Makes `quiet` and `alarm` in a folder, in a few minutes."""
     data = folder / "data"
     clock = pace_from(time.time() - BEHIND_SECONDS, FACTOR)
     live = _Live(clock)
@@ -131,8 +131,12 @@ class _Live:
         """Sends until it is enough, at most so many minutes of the daemon's time."""
         ends = self._clock.now() + 60 * minutes
         plan = Plan(ends_unix_nano=0, seed=int(self._clock.now()))
-        last = self._clock.now()
-        while last < ends and not is_enough():
+        last, looked = self._clock.now(), time.monotonic()
+        while last < ends:
+            if time.monotonic() - looked > LOOK_SECONDS:
+                looked = time.monotonic()
+                if is_enough():
+                    return
             time.sleep(STEP_SECONDS)
             now = self._clock.now()
             arrivals = list(self._arrivals(last, now))
@@ -183,9 +187,11 @@ def _settings(judge: str) -> Mapping[str, str]:
     judging = {
         "MODEL": "openai:reader", "BASE_URL": judge, "KEY": "k", "ALLOW": "true",
         "SAMPLE_RATE": "0.1", "WAIT_SECONDS": "0", "CANARY_HOURS": "0",
+        "RUBRICS": json.dumps(["groundedness", "context_relevance"]),
     }  # fmt: skip
     return {f"RAGVIGIL_JUDGE__{name}": value for name, value in judging.items()} | {
-        "RAGVIGIL_INFERENCE__ENABLED": "true"
+        "RAGVIGIL_INFERENCE__ENABLED": "true",
+        "RAGVIGIL_ALERTS__AUDIT__RECORDS": "60",
     }
 
 
