@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from alerts.signals.catalogue import BY_SIGNAL, POOL, finding_id, scope_of
 from alerts.signals.ceilings import Ceilings, Group, Scope, WindowRate
+from ragvigil.model import figures
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.wilson import wilson
 
@@ -50,12 +51,8 @@ def _words(finding: Finding, rate: WindowRate, ceilings: Ceilings) -> str:
     """ "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"."""
     scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
     what = BY_SIGNAL[finding.signal].words.format(seconds=ceilings.seconds(scope))
-    share, ceiling = _percent(rate.share), _percent(rate.ceiling)
+    share, ceiling = figures.share(rate.share), figures.share(rate.ceiling)
     return f"{rate.failed:.0f} of {rate.n:.0f} {what} ({share}, ceiling {ceiling})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def clear_finding(finding: Finding, rate: WindowRate | None, now: int) -> Finding:
@@ -63,5 +60,5 @@ def clear_finding(finding: Finding, rate: WindowRate | None, now: int) -> Findin
     if rate is None or not rate.n:
         words = f"no requests any more; last: {finding.words}"
     else:
-        words = f"back under the ceiling: {_percent(rate.share)} of {rate.n:.0f}"
+        words = f"back under the ceiling: {figures.share(rate.share)} of {rate.n:.0f}"
     return replace(finding, cleared_unix_nano=now * 10**9, words=words)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from ragvigil.model import figures
 from ragvigil.model.delta import Delta
 from ragvigil.model.operating import Place, ScoreSums, Spending, Thumbs
 from ragvigil.model.wilson import wilson
@@ -126,7 +127,7 @@ def _utilization(
     is_over_fetching = knows_recall and high < OVER_FETCHING
     if high >= LOW_UTILIZATION:
         return
-    words = f"answers use {_percent(mean)} of their context"
+    words = f"answers use {figures.share(mean)} of their context"
     if spent is not None and days > 0:
         tokens = spent.context_tokens * (1 - mean) / days
         dollars = "" if spent.usd is None else f" and up to ${spent.usd * (1 - mean) / days:,.2f}"
@@ -152,7 +153,7 @@ def _recall(sums: ScoreSums) -> Iterator[OperatingPoint]:
             (mean, low, high),
             n=int(sums.n),
             bound=FULL_RECALL,
-            words=f"retrieval finds {_percent(mean)} of what golden questions need: "
+            words=f"retrieval finds {figures.share(mean)} of what golden questions need: "
             "retrieve more, or mend the index",
         )
 
@@ -168,8 +169,8 @@ def _thumbs(rating: Thumbs) -> Iterator[OperatingPoint]:
             (share, low, high),
             n=rating.rated,
             bound=THUMBS_DOWN_BAD if is_bad else THUMBS_DOWN_GOOD,
-            words=f"users dislike {rating.down} of {rating.rated} rated answers ({_percent(share)})"
-            + ("" if is_bad else ", which is good"),
+            words=f"users dislike {rating.down} of {rating.rated} rated answers "
+            f"({figures.share(share)}){'' if is_bad else ', which is good'}",
         )
 
 
@@ -234,7 +235,3 @@ def _point(
         bound=bound,
         words=words,
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

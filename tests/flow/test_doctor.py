@@ -30,12 +30,12 @@ MISTAKES: dict[str, tuple[Sequence[Sequence[Span]], list[str], str]] = {
             span("search", {KIND: "RETRIEVER", **HIDDEN}, parent="root"),
             span("llm", {KIND: "LLM", **HIDDEN}, parent="root"),
         ]],
-        ["hidden in 100% of answers", "OPENINFERENCE_HIDE_OUTPUTS=false"],
+        ["hidden in 100 % of answers", "OPENINFERENCE_HIDE_OUTPUTS=false"],
         "instrument the",
     ),
     "the model's span has no content": (
         [[CHAIN, retriever(), llm(answer=None, prompt=None)]],
-        ["answer", "not sent in 100% of answers", "OPENINFERENCE_HIDE_OUTPUTS=false"],
+        ["answer", "not sent in 100 % of answers", "OPENINFERENCE_HIDE_OUTPUTS=false"],
         "Instrumentor",
     ),
     "no retriever": (

@@ -79,8 +79,8 @@ def test_topics_are_told_with_intervals_verdicts_and_gaps(
     assert lines[0].startswith("helpdesk prod: 400 questions since 20")
     (place,) = (place for place, line in enumerate(lines) if line.startswith("parcel"))
     assert lines[place + 1] == (
-        "  25.0 % of questions, 10.0 % of them fail, "
-        "10.0 % [5.5, 17.4] of 100 thumbs-down (problem), golden cases 0: a GAP"
+        "  25 % of questions, 10 % of them fail, "
+        "10 % [6 %, 17 %] of 100 thumbs-down (problem), golden cases 0: a GAP"
     )
     assert "nobody rated" in lines[-1]
     assert lines[-2] == "in no topic"

@@ -9,14 +9,15 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ragvigil.app.cli.output.console import JsonObject, number, print_line, prints, sparkline
+from ragvigil.app.cli.output.console import JsonObject, print_line, prints, sparkline
+from ragvigil.model import figures
 
 MOST_LINES = 10
 """Lines of routes and rubrics without `--all`."""
 FAILED = ":failed"
 LAYERS = ("retrieval", "generation", "cross_cutting")
 NO_WINDOW: JsonObject = {
-    "mean": None, "baseline": None, "delta": None, "low": None, "n": 0, "moved": "no"
+    "mean": None, "baseline": None, "delta": None, "low": None, "high": None, "n": 0, "moved": "no"
 }  # fmt: skip
 Key = tuple[str, str, str, str, str]
 """Layer, service, environment, route, rubric."""
@@ -128,20 +129,17 @@ def _layer_lines(layer: str, lines: Mapping[Key, Windows], console: Console) -> 
 def _cells(key: Key, windows: Windows) -> list[str]:
     _, service, environment, route, rubric = key
     row = windows.get("6h", NO_WINDOW)
-    interval = f" [{_points(row['low'])}, {_points(row['high'])}]" if row["low"] is not None else ""
+    low, high = figures.points(row["low"]), figures.points(row["high"])
+    interval = f" [{low}, {high}]" if row["low"] is not None else ""
     return [
         f"{service} {environment}".strip(),
         route,
         rubric,
-        number(windows.get("30m", NO_WINDOW)["mean"]),
-        number(row["mean"]),
-        number(row["baseline"]),
-        f"{_points(row['delta'])}{interval}",
+        figures.score(windows.get("30m", NO_WINDOW)["mean"]),
+        figures.score(row["mean"]),
+        figures.score(row["baseline"]),
+        f"{figures.points(row['delta'])}{interval}",
         str(row["n"]),
         f"{row['moved']} {str(row['since'])[:16]}" if _has_moved(windows) else "",
         sparkline(row.get("hours") or []),
     ]
-
-
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{value * 100:+.1f}"

@@ -14,6 +14,7 @@ from ragvigil.app.cli.output.console import (
     prints,
     table_of,
 )
+from ragvigil.model import figures
 
 OUTCOMES = {True: "passes", False: "fails", None: "cannot be told"}
 
@@ -72,13 +73,13 @@ def print_mix(mix: JsonObject, console: Console) -> None:
     """A line a type of query, then the size of the set."""
     table = table_of("type", "cases", "share", "aim", "missing")
     for part in mix["parts"]:
-        shares = (_percent(part["share"]), _percent(part["aim"]))
+        shares = (figures.share(part["share"]), figures.share(part["aim"]))
         table.add_row(part["query_type"], str(part["cases"]), *shares, str(part["missing"]))
     console.print(table)
     print_line(
         console,
         f"{mix['cases']} signed cases; {mix['floor']} are the least, {mix['enough']} are enough. "
-        f"{_percent(mix['from_production'])} broke in production; the aim is 50 %",
+        f"{figures.share(mix['from_production'])} broke in production; the aim is 50 %",
     )
 
 
@@ -125,7 +126,3 @@ def _listed(console: Console, title: str, lines: Sequence[str]) -> None:
         print_line(console, f"\n{title}", style="bold")
     for line in lines:
         print_line(console, f"  {line}")
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"

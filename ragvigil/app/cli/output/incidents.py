@@ -12,6 +12,7 @@ from ragvigil.app.cli.output.console import (
     print_line,
     prints,
 )
+from ragvigil.model import figures
 
 
 @prints
@@ -24,7 +25,7 @@ def print_incidents(reply: JsonObject, console: Console) -> None:
         console.print("no incidents: `ragvigil why` tells what is watched and how well")
     pages = reply["pages"]
     if pages["precision"] is not None:
-        right = f"{100 * pages['precision']:.0f} % of pages were right"
+        right = f"{figures.share(pages['precision'])} of pages were right"
         console.print(f"{right} ({pages['judged']} judged, {pages['pages']} in all)")
 
 

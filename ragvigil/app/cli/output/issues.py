@@ -10,12 +10,12 @@ from ragvigil.app.cli.output.console import (
     JsonObject,
     actor_of,
     minute,
-    percent,
     print_line,
     prints,
     short,
     sparkline,
 )
+from ragvigil.model import figures
 
 TRAITS = {
     "route": "routes",
@@ -131,7 +131,7 @@ def _ignored(issue: JsonObject) -> str:
 def _background(background: JsonObject) -> str:
     """The count and the rate; with few answers the prior pulls the rate away from the count."""
     count = f"{background['failing']} of {background['requests']} answers fail outside of issues"
-    return f"{count}; background rate {percent(background['rate'])}, after adding 2 in 400"
+    return f"{count}; background rate {figures.share(background['rate'])}, after adding 2 in 400"
 
 
 def _cause(report: JsonObject, console: Console) -> None:
@@ -167,5 +167,5 @@ def _examples(members: Sequence[JsonObject], console: Console) -> None:
 
 def _pair(pair: JsonObject) -> str:
     kept, merged = f"{pair['kept']} {pair['kept_name']}", f"{pair['merged']} {pair['merged_name']}"
-    figures = f"likeness {pair['likeness']:.2f}, {pair['shared']:.0%} shared"
-    return f"{pair['verdict']}: {kept} | {merged} ({figures})"
+    alike = f"likeness {pair['likeness']:.2f}, {figures.share(pair['shared'])} shared"
+    return f"{pair['verdict']}: {kept} | {merged} ({alike})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from ragvigil.app.cli.output.console import JsonObject, place_of, print_line, prints
+from ragvigil.model import figures
 
 VERDICTS = {"problem": "problem", "good": "good", "cannot_tell": "cannot tell yet"}
 
@@ -37,15 +38,14 @@ def _map(topic_map: JsonObject, console: Console) -> None:
 
 def _figures(topic: JsonObject) -> str:
     thumbs, cases = topic["thumbs_down"], topic["golden_cases"]
-    rated = f"{_percent(thumbs)}{_interval(thumbs)} thumbs-down" if thumbs["of"] else "nobody rated"
-    asked = f"{_percent(topic['asked'])} of questions, {_percent(topic['failing'])} of them fail"
-    return f"{asked}, {rated} ({VERDICTS[topic['verdict']]}), golden cases {cases}"
-
-
-def _percent(share: JsonObject) -> str:
-    return "–" if share["share"] is None else f"{100 * share['share']:.1f} %"
+    asked, failing = (figures.share(topic[name]["share"]) for name in ("asked", "failing"))
+    down = f"{figures.share(thumbs['share'])}{_interval(thumbs)} thumbs-down"
+    rated = f"{down if thumbs['of'] else 'nobody rated'} ({VERDICTS[topic['verdict']]})"
+    return f"{asked} of questions, {failing} of them fail, {rated}, golden cases {cases}"
 
 
 def _interval(share: JsonObject) -> str:
-    low, high = 100 * share["low"], 100 * share["high"]
-    return f" [{low:.1f}, {high:.1f}] of {share['of']:,}"
+    if not share["of"]:
+        return ""
+    low, high = figures.share(share["low"]), figures.share(share["high"])
+    return f" [{low}, {high}] of {figures.count(share['of'])}"

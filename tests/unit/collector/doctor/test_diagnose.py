@@ -175,7 +175,7 @@ def test_a_field_that_no_rubric_needs_is_not_marked_as_a_fault_and_comes_last(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = printed(capsys, like(4, usage="not_sent"), like(1, usage="not_sent", answer="hidden"))
-    assert "· usage: not sent in 100% of answers" in out
+    assert "· usage: not sent in 100 % of answers" in out
     assert "off   nothing: no rubric needs it" in out
     assert out.count("✗") == 1
     assert out.index("✗ answer: hidden in 20%") < out.index("· usage")
