@@ -21,6 +21,7 @@ from ragvigil.model.token import (
     require_consistent,
 )
 from ragvigil.web.identity import Person, Role
+from ragvigil.web.labelling.rules import DEFAULT_QUEUES, LabelQueue
 from ragvigil.web.people import FORM, people_in, person_of, require_name
 
 HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -65,9 +66,6 @@ class WebSettings(BaseModel):
         description='"none": nobody needs a token and everybody is admin, on loopback only; '
         "the same as no token at all, but written",
     )
-    tls_certificate: ReadableFile | None = Field(
-        default=None, description="PEM file; with tls_key: HTTPS"
-    )
     proxy_header: str = Field(
         default="",
         description="header in which a trusted proxy names the person it signed in, such as "
@@ -83,6 +81,9 @@ class WebSettings(BaseModel):
         default={},
         description="`role [tags=a,b]` of each person whom the proxy names; `*` is everybody else, "
         "who may nothing without it",
+    )
+    tls_certificate: ReadableFile | None = Field(
+        default=None, description="PEM file; with tls_key: HTTPS"
     )
     tls_key: TlsKey = Field(
         default=None, validate_default=True, description="PEM file of the certificate's key"
@@ -101,7 +102,21 @@ class WebSettings(BaseModel):
     max_connections: int = Field(
         default=256, ge=16, description="connections at the same time, half of them for one address"
     )
+    label_queues: tuple[LabelQueue, ...] = Field(
+        default=DEFAULT_QUEUES,
+        description="rules that fill queues of answers for people to label; "
+        "given, they replace those that are there without them",
+    )
     endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
+
+    @field_validator("label_queues")
+    @classmethod
+    def _have_names(cls, queues: tuple[LabelQueue, ...]) -> tuple[LabelQueue, ...]:
+        names = [queue.name for queue in queues]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name} is the name of two queues")
+        return queues
 
     @field_validator("external_url", "runbook_url")
     @classmethod
@@ -142,23 +157,6 @@ class WebSettings(BaseModel):
         require_consistent(none, [key for key in (*TOKENS, "tokens_file") if info.data.get(key)])
         return none
 
-    @field_validator("endpoint")
-    @classmethod
-    def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
-        given = info.data  # a key that is wrong is missing here, and has its own sentence
-        require_guarded(
-            endpoint,
-            has_token=any(given.get(key, True) for key in (*TOKENS, "tokens_file", "proxy_header")),
-            has_tls=given.get("tls_key", True) is not None,
-            insecure=bool(given.get("insecure", True)),
-            none=given.get("tokens") is not None,
-        )
-        return endpoint
-
-    def people(self) -> dict[str, Person] | None:
-        """Whose every token is, None where nobody has to show who they are.
-
-        Raises ValueError if `tokens_file` holds none any more, or a line that is wrong.
     @field_validator("proxy_header")
     @classmethod
     def _is_a_header(cls, header: str, info: ValidationInfo) -> str:
@@ -192,6 +190,23 @@ class WebSettings(BaseModel):
             raise ValueError("goes with proxy_header: give both, or none")
         return people
 
+    @field_validator("endpoint")
+    @classmethod
+    def _is_guarded(cls, endpoint: str, info: ValidationInfo) -> str:
+        given = info.data  # a key that is wrong is missing here, and has its own sentence
+        require_guarded(
+            endpoint,
+            has_token=any(given.get(key, True) for key in (*TOKENS, "tokens_file", "proxy_header")),
+            has_tls=given.get("tls_key", True) is not None,
+            insecure=bool(given.get("insecure", True)),
+            none=given.get("tokens") is not None,
+        )
+        return endpoint
+
+    def people(self) -> dict[str, Person] | None:
+        """Whose every token is, None where nobody has to show who they are.
+
+        Raises ValueError if `tokens_file` holds none any more, or a line that is wrong.
         """
         written = _written(vars(self))
         if self.tokens_file is not None:

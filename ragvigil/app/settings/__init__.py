@@ -148,12 +148,13 @@ def origin(config: Path | None = None) -> str:
 
 
 def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
-    """A sentence for each name in `[scorers]` and `[export]` that no rubric has."""
+    """A sentence for each name in `[scorers]`, `[export]` and `[web]` that no rubric has."""
     names = sorted(known)
     for key, used in (
         ("[scorers] disabled", settings.scorers.disabled),
         ("[scorers] fails_below", settings.scorers.fails_below),
         ("[export] rubrics", settings.export.rubrics),
+        ("[web] label_queues", [queue.rubric for queue in settings.web.label_queues]),
     ):
         for name in used:
             if name not in names:

@@ -25,6 +25,7 @@ from ragvigil.web.api import (
     incidents,
     issues,
     judges,
+    label_queues,
     labels,
     notices,
     operating,
@@ -37,7 +38,7 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import addresses, docs, runbook, sign_in
+from ragvigil.web.pages import addresses, docs, label, runbook, sign_in
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -59,6 +60,7 @@ PARTS = (
     service,
     posted,
     labels,
+    label_queues,
     judges,
     alerts,
     notices,
@@ -72,6 +74,7 @@ PARTS = (
     docs,
     runbook,
     sign_in,
+    label,
 )
 
 
@@ -171,6 +174,7 @@ def application(
     app.state.store = store
     app.state.status = status
     app.state.judges = judging or service.NoJudges()
+    app.state.label_queues = settings.label_queues
     app.state.alerts = alerting
     app.state.operating = pointing
     app.state.incidents = watching

@@ -149,7 +149,7 @@ def choices(words: Sequence[str], bar: float | None) -> list[ChoiceForm]:
     >>> [(choice.key, choice.name, choice.value) for choice in choices((), 0.8)]
     [('1', 'fail', 0.0), ('2', 'pass', 1.0), ('3', 'unsure', None)]
     >>> [choice.means for choice in choices((), 0.8)][0]
-    'No: it passes in less than 80 % of its parts'
+    'No: less than 80 % of it passes'
     """
     own = [(word, "", None) for word in words[:MOST_CHOICES]]
     scale = own or [("fail", _fails(bar), 0.0), ("pass", "Yes", 1.0)]
@@ -163,7 +163,7 @@ def choices(words: Sequence[str], bar: float | None) -> list[ChoiceForm]:
 def _fails(bar: float | None) -> str:
     if bar is None or bar in (0.5, 1.0):
         return "No" if bar != 1.0 else "No: a single exception fails"
-    return f"No: it passes in less than {share(bar)} of its parts"
+    return f"No: less than {share(bar)} of it passes"
 
 
 def blind(record: RagRecord, *, shows_retrieved: bool) -> BlindAnswerForm:
@@ -179,6 +179,7 @@ def blind(record: RagRecord, *, shows_retrieved: bool) -> BlindAnswerForm:
         citations=[
             QuotedForm(target=citation.target, quote=citation.quote)
             for citation in record.citations
+            if citation.quote or not citation.marker  # a marker stands in the text
         ],
     )
 
