@@ -46,7 +46,7 @@ def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Commands) ->
     assert told[1] == "  22 seen, about 310 [200, 470]: Days mixed up"
     assert "not grouped: 2 failing answers of 7 days" in told
     assert any(
-        "generation: 2 of 50 answers fail outside of issues; background rate 0.9%" in line
+        "generation: 2 of 50 answers fail outside of issues; background rate 0.9 %" in line
         for line in told
     )
     assert "and 1 more: `--limit 2`" in daemon.say("issues", "list", "--limit", "1")

@@ -165,7 +165,7 @@ def test_a_person_reads_each_line_once_and_whole(capsys: pytest.CaptureFixture[s
     out = printed(capsys, like(4, **lost))
     lines = [line for line in out.splitlines() if "OPENINFERENCE_HIDE_INPUTS" in line]
     assert all("OPENINFERENCE_HIDE_OUTPUT_TEXT=false" in line for line in lines)
-    assert "✗ context, answer: hidden in 100%" in out
+    assert "✗ context, answer: hidden in 100 %" in out
     assert "chunk_utilization, refusal" in out
     assert "in full  retrieved," in out
     assert "never    query, context, answer" in out
@@ -178,14 +178,14 @@ def test_a_field_that_no_rubric_needs_is_not_marked_as_a_fault_and_comes_last(
     assert "· usage: not sent in 100 % of answers" in out
     assert "off   nothing: no rubric needs it" in out
     assert out.count("✗") == 1
-    assert out.index("✗ answer: hidden in 20%") < out.index("· usage")
+    assert out.index("✗ answer: hidden in 20 %") < out.index("· usage")
 
 
 def test_shares_that_are_neither_all_nor_none_are_given(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     kinds = [like(998), like(1, usage="not_sent"), like(1, answer="errored")]
-    assert "in part  answer 99.9%, usage 99.9%" in printed(capsys, *kinds)
+    assert "in part  answer 99.9 %, usage 99.9 %" in printed(capsys, *kinds)
 
 
 def test_a_service_that_lacks_nothing_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
