@@ -29,6 +29,7 @@ from prometheus_client import (
 )
 
 from alerts.deltas.metrics import ScoreMetrics
+from collector.settings import CollectorSettings
 from collector.spool.reserve import space_of
 from ragvigil.app.job_table import periodic_jobs
 from ragvigil.app.parts import CoreParts, Jobs, assemble
@@ -161,17 +162,28 @@ def _status(
     balance: SpanBalance,
     clock: Pace,
 ) -> Status:
+    listens = _listens(settings.collector)
     return Status(
         store=store,
         pipeline=pipeline,
         balance=balance,
-        sections=parts.sections,
+        sections=lambda: {**parts.sections(), "listens": listens},
         needs=parts.runner.needs,
         space=partial(space_of, settings.data_dir),
         reserve=settings.store.disk_reserve_bytes,
         clock=clock.now,
         remarks=lambda: parts.jobs.deferred.judging.lines,
     )
+
+
+def _listens(settings: CollectorSettings) -> dict[str, object]:
+    """Where spans may be sent to, and what a sender needs."""
+    return {
+        "http": settings.http_endpoint,
+        "grpc": settings.grpc_endpoint,
+        "tls": settings.tls_key is not None,
+        "token": settings.token("http") is not None,
+    }
 
 
 def _start_control(

@@ -45,6 +45,7 @@ function enhance(box) {
     },
   }, [data.time, data.value], box);
   chart.root.style.top = `${TOP}px`;
+  says.style.top = `${TOP + height - 22}px`;
   box.append(says);
   new ResizeObserver(() => chart.setSize({ width: box.clientWidth - SIDES, height })).observe(box);
 }
