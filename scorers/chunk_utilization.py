@@ -7,7 +7,7 @@
     ...                    answer="A card refund appears: refunds take 5 to 7 business days.")
     >>> score = ChunkUtilization().score(record)
     >>> score.value, score.details["used"]
-    (0.5, [{'chunk_id': 'a', 'sentences': [0]}])
+    (0.5, [{'chunk_id': 'a', 'sentences': [0], 'places': [[0, 49]]}])
 
 A sentence of a chunk is used if it overlaps with one sentence of the answer: overlap is the
 geometric mean of the shares of their words that each has of the other, words weighted by length. A
@@ -43,10 +43,15 @@ CACHED_CHARACTERS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class SentenceWords:
-    """The set of words of a sentence and their total weight: the number of their letters."""
+    """The set of words of a sentence and their total weight: the number of their letters.
+
+    `start` and `end` are its character offsets in its text.
+    """
 
     words: frozenset[str]
     total: int
+    start: int = 0
+    end: int = 0
 
 
 class AnswerSentences:
@@ -102,7 +107,8 @@ class ChunkUtilization:
             all_sentences += len(chunk_sentences)
             used_sentences += len(hits)
             if hits:
-                used.append({"chunk_id": chunk.chunk_id, "sentences": hits})
+                places = [[chunk_sentences[i].start, chunk_sentences[i].end] for i in hits]
+                used.append({"chunk_id": chunk.chunk_id, "sentences": hits, "places": places})
         return Score(
             rubric=self.rubric,
             value=len(used) / len(record.context),
@@ -143,12 +149,19 @@ def overlap(sentence: SentenceWords, answer: AnswerSentences) -> float:
 
 def words_of(text: str) -> tuple[SentenceWords, ...]:
     """The words of each sentence of a text; leaves out sentences without words."""
+    places = cuts(text)
     if text.isascii():
         plain = ascii_words(text)
-        distinct = [frozenset(plain[start:end].split()) for start, end in cuts(text)]
+        distinct = [frozenset(plain[start:end].split()) for start, end in places]
     else:
-        distinct = [frozenset(tokens(text[start:end])) for start, end in cuts(text)]
-    return tuple([SentenceWords(words, len("".join(words))) for words in distinct if words])
+        distinct = [frozenset(tokens(text[start:end])) for start, end in places]
+    return tuple(
+        [
+            SentenceWords(words, len("".join(words)), start, end)
+            for words, (start, end) in zip(distinct, places, strict=True)
+            if words
+        ]
+    )
 
 
 _cached_sentences = lru_cache(maxsize=CACHED_CHUNKS)(words_of)

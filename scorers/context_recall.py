@@ -79,9 +79,11 @@ class ContextRecall:
         if unseen:
             reason = f"{unseen} is not wholly known, so a gold chunk may be there unseen"
             return Score.not_applicable(self.rubric, reason, absent=unseen)
-        return self._scored(case, places)
+        return self._scored(case, places, record.retrieved)
 
-    def _scored(self, case: Case, places: Sequence[Sequence[int]]) -> Score:
+    def _scored(
+        self, case: Case, places: Sequence[Sequence[int]], retrieved: Sequence[Document]
+    ) -> Score:
         missing = [gold for gold, at in zip(case.gold, places, strict=True) if not at]
         hits = len(case.gold) - len(missing)
         return Score(
@@ -91,6 +93,7 @@ class ContextRecall:
             explanation=f"{hits} of {len(case.gold)} gold chunks retrieved",
             details={
                 **ranking(places),
+                "found": [retrieved[min(at)].chunk_id for at in places if at],
                 "missing": [gold.chunk_id or gold.text[:SHOWN] for gold in missing],
                 "slice": case.slice,
                 "query_type": case.query_type,

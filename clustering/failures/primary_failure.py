@@ -8,40 +8,8 @@ from types import MappingProxyType
 from clustering.failures.masking import plain
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
-from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.model.score import OWN_STREAMS, Kind, Layer, Score, Stream, upstream_place
 
-UPSTREAM = (
-    "retrieval_shape",
-    "context_relevance",
-    "answerable",
-    "context_precision",
-    "context_recall",
-    "chunk_utilization",
-    "rerank_gain",
-    Layer.RETRIEVAL,
-    "injected_context",
-    "injection_resisted",
-    "answer_complete_text",
-    "groundedness",
-    "grounding",
-    "context_adherence",
-    "answer_relevance",
-    "completeness",
-    "refusal_rightness",
-    "citation_coverage",
-    Layer.GENERATION,
-    "citation_validity",
-    "chunk_attribution",
-    "factual_accuracy",
-    Layer.CROSS_CUTTING,
-)
-"""Rubrics, upstream first: where several fail, an earlier one likely causes the later ones.
-
-An empty or repeated retrieval cannot be relevant. An instruction in a chunk spoils what is
-generated. A cut answer has lost its last facts and citations. An unsupported claim has no chunk
-that supports its citation, and an invented quote has none either. A rubric of a plug-in comes at
-the end of its layer.
-"""
 COMMON = 0.1
 """Share of a route's records from which a failing rubric is usual and comes last.
 
@@ -49,8 +17,6 @@ Of 90 healthy answers of the example service 63 failed `context_relevance`, whic
 of most faults into one issue (docs/adr/0015).
 """
 NOTHING_USUAL: Mapping[str, float] = MappingProxyType({})
-OWN_STREAMS = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
-"""Streams with scores of the record itself; the others test judges or correct them."""
 SHOWN = 300
 """Characters of a reason."""
 NO_TYPE = "none"
@@ -120,12 +86,7 @@ def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[
     first: dict[str, Score] = {}
     for score in sorted(failing, key=lambda score: -score.inclusion_probability):
         first.setdefault(score.rubric, score)
-    return sorted(first.values(), key=_place)
-
-
-def _place(score: Score) -> tuple[int, str]:
-    name = score.rubric if score.rubric in UPSTREAM else score.layer
-    return UPSTREAM.index(name), score.rubric
+    return sorted(first.values(), key=lambda score: upstream_place(score.rubric, score.layer))
 
 
 def _errored_layer(record: RagRecord) -> Layer:

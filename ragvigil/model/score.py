@@ -42,6 +42,52 @@ class Stream(StrEnum):
     PROXY = "proxy"
 
 
+OWN_STREAMS = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
+"""Streams with scores of the record itself; the others test judges or correct them."""
+UPSTREAM: tuple[str, ...] = (
+    "retrieval_shape",
+    "context_relevance",
+    "answerable",
+    "context_precision",
+    "context_recall",
+    "chunk_utilization",
+    "rerank_gain",
+    Layer.RETRIEVAL,
+    "injected_context",
+    "injection_resisted",
+    "answer_complete_text",
+    "groundedness",
+    "grounding",
+    "context_adherence",
+    "answer_relevance",
+    "completeness",
+    "refusal_rightness",
+    "citation_coverage",
+    Layer.GENERATION,
+    "citation_validity",
+    "chunk_attribution",
+    "factual_accuracy",
+    Layer.CROSS_CUTTING,
+)
+"""Rubrics, upstream first: where several fail, an earlier one likely causes the later ones.
+
+An empty or repeated retrieval cannot be relevant. An instruction in a chunk spoils what is
+generated. A cut answer has lost its last facts and citations. An unsupported claim has no chunk
+that supports its citation, and an invented quote has none either. A rubric of a plug-in comes at
+the end of its layer.
+"""
+
+
+def upstream_place(rubric: str, layer: str) -> tuple[int, str]:
+    """Sort key of failing rubrics: the likely cause first, then what follows from it.
+
+    >>> sorted(["citation_validity", "answerable"], key=lambda name: upstream_place(name, ""))
+    ['answerable', 'citation_validity']
+    """
+    name = rubric if rubric in UPSTREAM else layer
+    return UPSTREAM.index(name), rubric
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """A value in 0..1 where 1 is good, or None with the reason in `explanation`.

@@ -297,3 +297,18 @@ def test_of_very_many_citations_the_details_hold_the_failures_first() -> None:
     assert isinstance(shown, list)
     assert len(shown) == 1_000
     assert [row["target"] for row in shown[:4]] == ["none"] * 3 + ["refund-02"]
+
+
+def test_of_very_many_citations_the_details_name_the_places_of_those_they_keep() -> None:
+    from scorers.citation_validity import DETAILED
+
+    chunk = Document(chunk_id="a", content="Card refunds take 5 to 7 business days.")
+    good = Citation(target="a", chunk_id="a", marker="[a]")
+    bad = Citation(target="z", marker="[z]")
+    many = (*[good] * DETAILED, bad)
+    record = RagRecord(record_id="1", trace_id="1", answer="x", context=(chunk,), citations=many)
+    rows = CitationValidity().score(record).details["citations"]
+    assert isinstance(rows, list)
+    assert len(rows) == DETAILED
+    assert (rows[0]["place"], rows[0]["label"]) == (DETAILED, "unknown_chunk")
+    assert rows[1]["place"] == 0

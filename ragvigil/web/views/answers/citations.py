@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragvigil.model.figures import counted, share
-from ragvigil.web.views.records import CitationForm, RecordForm, ScoreForm
+from ragvigil.web.views.answers.own_scores import own_score
+from ragvigil.web.views.scores import ScoreForm
+
+if TYPE_CHECKING:
+    from ragvigil.web.views.records import CitationForm, RecordForm
 
 RUBRIC = "citation_validity"
 LONGEST_NAME = 40
@@ -79,19 +83,6 @@ def checked_citations(record: RecordForm) -> list[CheckedCitation]:
         _checked(citation, check, anchors.get(citation.chunk_id or "", ""), record, score)
         for citation, check in zip(record.citations, checks, strict=True)
     ]
-
-
-def own_score(scores: Sequence[ScoreForm], rubric: str) -> ScoreForm | None:
-    """The record's own score of a rubric, one with a value first; None where it has none.
-
-    Scores that test a judge or correct it are not about the record.
-    """
-    own = [
-        score
-        for score in scores
-        if score.rubric == rubric and score.stream in ("base", "boost", "suspicious")
-    ]
-    return min(own, key=lambda score: score.value is None, default=None)
 
 
 def _anchors(record: RecordForm) -> dict[str, str]:

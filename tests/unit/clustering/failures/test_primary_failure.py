@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from clustering.failures.primary_failure import UPSTREAM, failure_of
+from clustering.failures.primary_failure import failure_of
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Dimensions, Feedback, RagRecord
-from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.model.score import UPSTREAM, Kind, Layer, Score, Stream
 from scorers.rubric import house_rubrics
 
 BARS = dict.fromkeys((*house_rubrics(), "tone"), 0.8)
