@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -21,7 +22,12 @@ Enter = Callable[..., BrowserContext]
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the states of the world; the first process to need it makes it."""
+    """The folder with the states of the world; the first process to need it makes it.
+
+    `RAGVIGIL_TEST_WORLD` names one that is made already.
+    """
+    if given := os.environ.get("RAGVIGIL_TEST_WORLD"):
+        return Path(given)
     root = tmp_path_factory.getbasetemp().parent / "world"
     root.mkdir(exist_ok=True)
     with (root / "lock").open("w") as lock:

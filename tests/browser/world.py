@@ -130,7 +130,6 @@ class _Live:
     def send(self, daemon: ChildDaemon, minutes: float, is_enough: Callable[[], bool]) -> None:
         """Sends until it is enough, at most so many minutes of the daemon's time."""
         ends = self._clock.now() + 60 * minutes
-        plan = Plan(ends_unix_nano=0, seed=int(self._clock.now()))
         last, looked = self._clock.now(), time.monotonic()
         while last < ends:
             if time.monotonic() - looked > LOOK_SECONDS:
@@ -141,7 +140,8 @@ class _Live:
             now = self._clock.now()
             arrivals = list(self._arrivals(last, now))
             last = now
-            _send(daemon, arrivals, plan)
+            # Ids of traces come from the seed.
+            _send(daemon, arrivals, Plan(ends_unix_nano=0, seed=self._dice.randrange(1 << 30)))
 
     def _arrivals(self, begin: float, end: float) -> Iterator[Arrival]:
         at = begin
@@ -192,6 +192,7 @@ def _settings(judge: str) -> Mapping[str, str]:
     return {f"RAGVIGIL_JUDGE__{name}": value for name, value in judging.items()} | {
         "RAGVIGIL_INFERENCE__ENABLED": "true",
         "RAGVIGIL_ALERTS__AUDIT__RECORDS": "60",
+        "RAGVIGIL_CLUSTERING__ROOT_CAUSE__RUNS_PER_DAY": "0",
     }
 
 
