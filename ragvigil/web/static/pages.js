@@ -33,11 +33,11 @@ function on_own_clock(root) {
   }
 }
 
-// Renews the page, unless somebody types in it, has opened a part of it, marks text, or has the focus inside.
+// Renews the page, unless somebody types in it, has opened a part of it, or marks text.
 function is_being_used(page) {
-  const selection = document.getSelection();
-  return document.hidden || !selection.isCollapsed || page.contains(document.activeElement) && document.activeElement !== page
-    || page.querySelector("details[open]") !== null || document.querySelector("dialog[open]") !== null;
+  const types = page.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
+  return types || document.hidden || !document.getSelection().isCollapsed || page.querySelector("details[open]") !== null
+    || document.querySelector("dialog[open]") !== null;
 }
 
 function renew() {
@@ -48,19 +48,31 @@ function renew() {
   if (!is_used) htmx.trigger(page, "renew");
 }
 
-// What stands at the top of the window stays there when the page is renewed.
+// What stands at the top of the window stays there when the page is renewed; focus and chosen row stay, too.
 const anchors = () => [...document.querySelectorAll("main > section, main [data-row]")];
+const stops = () => [...document.querySelectorAll("main :is(a[href], button, summary, pre)")];
 let kept = null;
 
 function keep_place() {
   const index = anchors().findIndex((element) => element.getBoundingClientRect().bottom > 0);
   const element = anchors()[index];
-  kept = element ? { id: element.id, index, top: element.getBoundingClientRect().top } : null;
+  const focused = document.activeElement;
+  const chosen = document.querySelector("[data-row][aria-current]");
+  kept = {
+    id: element ? element.id : "", index, top: element ? element.getBoundingClientRect().top : 0,
+    stop: stops().indexOf(focused), words: focused.textContent, row: rows().indexOf(chosen),
+  };
 }
 
 function return_to_place() {
-  const element = kept && ((kept.id && document.getElementById(kept.id)) || anchors()[kept.index]);
+  if (!kept) return;
+  const element = (kept.id && document.getElementById(kept.id)) || anchors()[kept.index];
   if (element && scrollY > 0) scrollBy({ top: element.getBoundingClientRect().top - kept.top, behavior: "instant" });
+  const stop = stops()[kept.stop];
+  if (stop && stop.textContent === kept.words) stop.focus({ preventScroll: true });
+  const row = rows()[kept.row];
+  if (row) row.setAttribute("aria-current", "true");
+  kept = null;
 }
 
 // Rows that j and k go through, and the acts that other keys carry out.
