@@ -12,6 +12,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, memberships
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.records import records
+from ragvigil.store.records.record_filter import RecordFilter
 from ragvigil.store.watch import deploys, notices
 
 Read = TypeVar("Read")
@@ -70,7 +71,7 @@ class StoreIssueReader:
 
     def search(self, *, route: str, rubric: str, label: str) -> Sequence[Form]:
         """The newest 200 since the day before the first member."""
-        filter_ = records.RecordFilter(
+        filter_ = RecordFilter(
             service=self._issue.service,
             environment=self._issue.environment,
             route=route,

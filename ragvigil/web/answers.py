@@ -31,8 +31,8 @@ FEEDBACK = f"{API}feedback"
 SUMMARIES = frozenset(
     {
         "audits", "deltas", "disagreements", "doctor", "estimates", "incidents", "issue-pairs",
-        "issues", "judges", "ledger", "notices", "operating-points", "records", "series", "status",
-        "topics", "traffic", "why",
+        "issues", "judges", "ledger", "notices", "operating-points", "record-counts", "records",
+        "series", "status", "topics", "traffic", "why",
     }
 )  # fmt: skip
 """Routes about all traffic: kept, and the same before and after one person's feedback."""

@@ -7,13 +7,13 @@ pages, and a hash of the filter: with another filter the place in the order mean
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 
 import orjson
 from fastapi import HTTPException
 
-from ragvigil.store.records.records import LATEST, RecordFilter, RecordPlace
+from ragvigil.store.records.record_filter import LATEST, RecordFilter, RecordPlace
 
 NOT_OURS = "query.cursor: this is no `next` of a reply to these parameters"
 
@@ -48,6 +48,5 @@ def read_cursor(cursor: str, filter_: RecordFilter) -> RecordFilter:
 
 def _digest(page: RecordFilter) -> str:
     """A hash of what chooses and orders the records; the length of a page may change."""
-    parts = [page.service, page.environment, page.route, page.rubric, page.below, page.label]
-    times = [page.since, page.until, *(page.after or ())]
-    return blake2b(orjson.dumps([parts, times]), digest_size=8).hexdigest()
+    asked = {**asdict(replace(page, limit=0)), "after": tuple(page.after or ())}
+    return blake2b(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()

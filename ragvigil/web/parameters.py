@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
@@ -21,7 +24,7 @@ def known_parameters(request: Request) -> None:
     for dependency in route.dependencies:
         if isinstance(dependency.dependency, Requires):
             dependency.dependency(request)  # who may not ask at all is told that, and no more
-    names = [parameter.alias for parameter in route.dependant.query_params]
+    names = list(_names(route.dependant))
     problems = [
         _problem(name, f"there is no such parameter; {_listed(names)}")
         for name in dict.fromkeys(request.query_params)
@@ -34,6 +37,13 @@ def known_parameters(request: Request) -> None:
             problems.append(_problem("rubric", f"there is no rubric {rubric}; {_listed(rubrics)}"))
     if problems:
         raise RequestValidationError(problems)
+
+
+def _names(dependant: Dependant) -> Iterator[str]:
+    """The query parameters of a route, those of its dependencies included."""
+    for dependency in dependant.dependencies:
+        yield from _names(dependency)
+    yield from (parameter.alias for parameter in dependant.query_params)
 
 
 def _problem(name: str, message: str) -> dict[str, object]:

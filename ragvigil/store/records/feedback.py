@@ -48,19 +48,52 @@ def of_records(
 
     A span id names the record whose root or retrieval it is; a trace id names all its records.
     """
-    parameters = {
-        "trace_ids": sorted({row["trace_id"] for row in records}),
-        "span_ids": sorted({span_id for row in records for span_id in _span_ids(row)}),
-        "session_ids": sorted({row["session_id"] for row in records} - {""}),
-        "response_ids": sorted({name for row in records for name in row["response_ids"]}),
-    }
-    events = store.read("feedback_of", parameters)
+    events = _events(store, records)
     return {
         (row["trace_id"], row["record_id"]): [
             _form(event) for event in events if _is_of(event, row)
         ]
         for row in records
     }
+
+
+def worst_ratings(
+    store: Store, records: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], float | None]:
+    """The worst rating of each record by (trace id, record id), 0..1; None where nobody rated it.
+
+    What was said of a session is about no single answer, as in the view `ratings`.
+    """
+    told = [event for event in _events(store, records) if _names_an_answer(event)]
+    return {
+        (row["trace_id"], row["record_id"]): min(
+            (
+                value
+                for value in (
+                    *row["feedback.value"],
+                    *(event["value"] for event in told if _is_of(event, row)),
+                )
+                if value is not None
+            ),
+            default=None,
+        )
+        for row in records
+    }
+
+
+def _events(store: Store, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Feedback that may be about these records, oldest first."""
+    parameters = {
+        "trace_ids": sorted({row["trace_id"] for row in records}),
+        "span_ids": sorted({span_id for row in records for span_id in _span_ids(row)}),
+        "session_ids": sorted({row["session_id"] for row in records} - {""}),
+        "response_ids": sorted({name for row in records for name in row["response_ids"]}),
+    }
+    return store.read("feedback_of", parameters)
+
+
+def _names_an_answer(event: Mapping[str, Any]) -> bool:
+    return bool(event["response_id"] or event["span_id"] or event["trace_id"])
 
 
 def _span_ids(row: Mapping[str, Any]) -> Iterable[str]:

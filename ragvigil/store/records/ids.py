@@ -21,3 +21,12 @@ def starting_with(store: Store, kind: IdKind, prefix: str, limit: int) -> list[s
     """The first ids that begin with `prefix`, in order. Raises as `Store.read` does."""
     rows = store.read(f"ids_{kind}", {"prefix": prefix, "limit": limit})
     return [str(row["id"]) for row in rows]
+
+
+def named(store: Store, prefix: str) -> list[tuple[str, str]]:
+    """Kind and id of what begins with `prefix`, at most two of each kind.
+
+    Kinds are `traces`, `records`, `issues`, `incidents`, `golden`. Raises as `Store.read` does.
+    """
+    rows = store.read("ids_named", {"prefix": prefix})
+    return [(str(row["kind"]), str(row["id"])) for row in rows]

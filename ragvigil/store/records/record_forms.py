@@ -43,8 +43,8 @@ CITATION = (
     "claim_end",
     "style",
 )
-_SUMMARY = ("trace_id", "record_id", "service", "environment", "route", "query", "answer")
-_PLAIN = ("generation", "context_source", "truncated", "error", "cost_usd", "session_id")
+_SUMMARY = ("trace_id", "record_id", "service", "environment", "route", "query", "answer", "error")
+_PLAIN = ("generation", "context_source", "truncated", "cost_usd", "session_id")
 _MORE = ("entry_route", "user_id", "response_ids", "instrumentors", "conventions", "backfill")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,10 +55,12 @@ def texts_needed(rows: Iterable[Row]) -> set[str]:
 
 
 def summary(row: Row, scores: Sequence[Form]) -> Form:
-    """A record without its chunks."""
+    """A record without the texts of its chunks; `chunk_ids` are theirs by list."""
     return {
         **{name: row[name] for name in _SUMMARY},
         "time": time_of(row["time_nanos"]),
+        "absent": dict(row["absent"]),
+        "chunk_ids": {name: list(row[f"{name}.chunk_id"]) for name in LISTS},
         "scores": list(scores),
     }
 
@@ -76,7 +78,6 @@ def full(
         **{name: row[name] for name in (*_PLAIN, *_MORE)},
         **{name: _documents(row, name, texts) for name in LISTS},
         "citations": [_citation(values) for values in _nested(row, "citations", CITATION)],
-        "absent": dict(row["absent"]),
         "usage": {name: row[name] for name in USAGE},
         "latencies": {name: row[f"latency_{name}"] for name in LATENCIES},
         "dimensions": {name: row[name] for name in DIMENSIONS},

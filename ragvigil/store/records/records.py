@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.store.records import feedback, traces
+from ragvigil.store.records.record_filter import RecordFilter, RecordPlace
 from ragvigil.store.records.record_forms import full, score_form, summary, texts_needed
 from ragvigil.store.records.texts import hashes_in, restore
 
@@ -15,47 +16,6 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, str]
-
-
-LATEST = 2**32 - 1
-"""The last second that fits the queries' UInt32 parameters."""
-
-
-class RecordPlace(NamedTuple):
-    """Where a record stands in the order of `find`: by score or 0, the newest first, by its ids."""
-
-    place: float
-    nanos: int
-    trace_id: str
-    record_id: str
-
-
-FIRST = RecordPlace(-1.0, 2**63 - 1, "", "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFilter:
-    """Which records; an empty filter is none. `since` and `until` are in seconds since the epoch.
-
-    `rubric`, `below` and `label` must hold of one and the same score. `after` is where the page
-    before ended.
-    """
-
-    service: str = ""
-    environment: str = ""
-    route: str = ""
-    rubric: str = ""
-    below: float | None = None
-    label: str = ""
-    since: int = 0
-    until: int = LATEST
-    limit: int = 100
-    after: RecordPlace | None = None
-
-    @property
-    def asks_for_a_score(self) -> bool:
-        """Whether a record is chosen by a score, not by its own fields alone."""
-        return bool(self.rubric or self.label or self.below is not None)
 
 
 def trace(store: Store, trace_id: str) -> Form | None:
@@ -114,21 +74,32 @@ def find(store: Store, filter_: RecordFilter) -> list[Form]:
 def find_page(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPlace | None]:
     """Records as `find` gives them, and where this page ends; None if it is the last."""
     name = "record_keys_by_score" if filter_.asks_for_a_score else "record_keys"
-    keys = store.read(name, _parameters(filter_))
-    if not keys:
-        return [], None
+    keys = store.read(name, filter_.parameters())
     end = _place(keys[filter_.limit - 1]) if len(keys) > filter_.limit else None
-    keys = keys[: filter_.limit]
+    return summaries(store, keys[: filter_.limit]), end
+
+
+def summaries(store: Store, keys: Sequence[Form]) -> list[Form]:
+    """The records of these keys, as `find` gives them, in this order.
+
+    A key has `trace_id`, `record_id`, `minute_seconds` and `received_seconds`.
+    """
+    if not keys:
+        return []
     place = _Places(
-        sorted({row["minute"] for row in keys}),
+        sorted({row["minute_seconds"] for row in keys}),
         sorted({row["trace_id"] for row in keys}),
-        min(row["received"] for row in keys),
+        min(row["received_seconds"] for row in keys),
     )
     ids = sorted({row["record_id"] for row in keys})
     rows = {_key(row): row for row in place.read(store, "record_rows", record_ids=ids)}
     scores = _by_record(place.read(store, "record_scores"))
-    forms = [summary(rows[key], scores.get(key, [])) for key in map(_key, keys) if key in rows]
-    return forms, end
+    ratings = feedback.worst_ratings(store, list(rows.values()))
+    return [
+        {**summary(rows[key], scores.get(key, [])), "rating": ratings[key]}
+        for key in map(_key, keys)
+        if key in rows
+    ]
 
 
 def absences(store: Store, since: int) -> list[Form]:
@@ -180,26 +151,6 @@ class _Places:
     def read(self, store: Store, name: str, **more: object) -> list[Form]:
         place = {"minutes": self.minutes, "trace_ids": self.trace_ids, "received": self.received}
         return store.read(name, {**place, **more})
-
-
-def _parameters(filter_: RecordFilter) -> dict[str, object]:
-    after = filter_.after or FIRST
-    return {
-        "service": filter_.service,
-        "environment": filter_.environment,
-        "route": filter_.route,
-        "rubric": filter_.rubric,
-        "below": -1.0 if filter_.below is None else filter_.below,
-        "label": filter_.label,
-        "since": filter_.since - filter_.since % 60,
-        "until": filter_.until,
-        "limit": filter_.limit + 1,
-        "by_score": int(bool(filter_.rubric) or filter_.below is not None),
-        "after_place": after.place,
-        "after_nanos": after.nanos,
-        "after_trace": after.trace_id,
-        "after_record": after.record_id,
-    }
 
 
 def _place(row: Mapping[str, Any]) -> RecordPlace:

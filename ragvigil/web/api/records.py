@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.store.records import records as stored
-from ragvigil.store.records.records import LATEST
+from ragvigil.store.records.record_counts import counts
+from ragvigil.store.records.record_filter import LATEST, RecordFilter
+from ragvigil.web.api.chosen import Asked, Chosen
 from ragvigil.web.cursor import read_cursor, write_cursor
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.times import point_of_time
-from ragvigil.web.views.records import RecordsForm, TraceForm
+from ragvigil.web.views.records import (
+    FacetForm,
+    FacetValueForm,
+    RecordCountsForm,
+    RecordsForm,
+    TraceForm,
+    record_summary,
+)
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -21,8 +29,6 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/api/v1")
 
 TraceId = Annotated[str, Path(pattern="^[0-9a-fA-F]{32}$", description="32 hex digits")]
-Name = Annotated[str, Query(max_length=256)]
-DEFAULT_SINCE = "24h"
 
 
 @router.get(
@@ -42,26 +48,12 @@ def trace(request: Request, trace_id: TraceId) -> TraceForm:
 
 @router.get(
     "/records",
-    summary="Answers by route, rubric, score, label and time",
+    summary="Answers by route, score, rating, issue, words and time",
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def records(
     request: Request,
-    service: Name = "",
-    environment: Name = "",
-    route: Name = "",
-    rubric: Name = "",
-    below: Annotated[
-        float | None, Query(ge=0, le=1, description="only scores under this; needs no rubric")
-    ] = None,
-    label: Name = "",
-    since: Annotated[
-        str,
-        Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d"),
-    ] = DEFAULT_SINCE,
-    until: Annotated[
-        str, Query(max_length=40, description="only answers before this, written as in `since`")
-    ] = "",
+    asked: Asked,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[
         str, Query(max_length=1024, description="`next` of the page before, with its parameters")
@@ -69,39 +61,52 @@ def records(
 ) -> RecordsForm:
     """Newest first; with `rubric` or `below`, lowest score first. By default, of the last 24 hours.
 
-    `below` and `label` together match one score that fulfils both; with `rubric`, a score of that
-    rubric. An empty filter matches everything. Pages after the first look at the time of the first.
+    Conditions on scores (`rubric`, `below`, `label`, `layer`, `kind`, `failed`) must hold of one
+    and the same score. An empty filter matches everything. Pages after the first look at the time
+    of the first. With `text`, only the newest 100,000 answers of the time are looked at.
     """
-    filter_ = stored.RecordFilter(
-        service=service,
-        environment=environment,
-        route=route,
-        rubric=rubric,
-        below=below,
-        label=label,
-        limit=limit,
+    return page_of(request.app.state.store, asked, limit, cursor)
+
+
+@router.get(
+    "/record-counts",
+    summary="How many answers match, and what they have in common",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def record_counts(request: Request, asked: Asked) -> RecordCountsForm:
+    """Counts of the newest 10,000 answers that match the same parameters as of `/records`."""
+    found = counts(request.app.state.store, asked.filter)
+    return RecordCountsForm(
+        answers=found.answers,
+        is_more=found.is_more,
+        is_part=asked.is_part,
+        facets=[
+            FacetForm(
+                name=name,
+                values=[FacetValueForm(value=value, answers=n) for value, n in values.items()],
+            )
+            for name, values in found.facets.items()
+        ],
+        **times(asked.filter),
     )
-    begin, end = _window(since, until, request.app.state.clock())
-    first = replace(filter_, since=begin, until=end)
-    return _page(request.app.state.store, read_cursor(cursor, filter_) if cursor else first)
 
 
-def _window(since: str, until: str, now: datetime) -> tuple[int, int]:
-    """The window in seconds since the epoch; it has no end where `until` is empty."""
-    begin = min(int(point_of_time(since, now).timestamp()), LATEST)
-    end = min(int(point_of_time(until, now, "until").timestamp()), LATEST) if until else LATEST
-    if end <= begin:
-        raise HTTPException(422, f"query.until: {until or 'now'} is not after since, {since}")
-    return begin, end
-
-
-def _page(store: Store, page: stored.RecordFilter) -> RecordsForm:
+def page_of(store: Store, asked: Chosen, limit: int, cursor: str) -> RecordsForm:
+    """A page of the records that match. Raises HTTPException (422) for a wrong cursor."""
+    filter_ = replace(asked.filter, limit=limit)
+    page = read_cursor(cursor, filter_) if cursor else filter_
     found, last = stored.find_page(store, page)
-    return RecordsForm.model_validate(
-        {
-            "records": found,
-            "since": datetime.fromtimestamp(page.since, UTC),
-            "until": datetime.fromtimestamp(page.until, UTC) if page.until < LATEST else None,
-            "next": write_cursor(replace(page, after=last)) if last is not None else None,
-        }
+    return RecordsForm(
+        records=[record_summary(each) for each in found],
+        is_part=asked.is_part,
+        next=write_cursor(replace(page, after=last)) if last is not None else None,
+        **times(page),
     )
+
+
+def times(filter_: RecordFilter) -> dict[str, Any]:
+    """`since` and `until` of a reply; no end is None."""
+    return {
+        "since": datetime.fromtimestamp(filter_.since, UTC),
+        "until": datetime.fromtimestamp(filter_.until, UTC) if filter_.until < LATEST else None,
+    }

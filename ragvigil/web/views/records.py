@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
-from ragvigil.model.score import Layer
-
-Number = float | None
+from ragvigil.web.views.answer_verdict import AnswerVerdict, answer_verdict
+from ragvigil.web.views.answers.best_chunk import ChunkIds
+from ragvigil.web.views.scores import Number, ScoreForm
 
 
 class DocumentForm(BaseModel):
@@ -41,24 +42,6 @@ class CitationForm(BaseModel):
     style: str
 
 
-class ScoreForm(BaseModel):
-    """One rubric's verdict; `value` is null where it does not apply, `explanation` says why."""
-
-    rubric: str
-    layer: Layer
-    value: Number
-    label: str
-    explanation: str
-    scorer: str
-    version: str
-    segment: str
-    kind: str
-    stream: str
-    failed: bool = Field(description="whether the value fails the rubric")
-    absent: str = Field(description="the field whose absence made scoring impossible")
-    details: dict[str, Any] = {}
-
-
 class FeedbackForm(BaseModel):
     """A user's feedback on an answer."""
 
@@ -69,8 +52,8 @@ class FeedbackForm(BaseModel):
     time: datetime
 
 
-class RecordSummary(BaseModel):
-    """One answer with its scores."""
+class _Record(BaseModel):
+    """What a list and a trace both show of an answer."""
 
     trace_id: str
     record_id: str
@@ -83,7 +66,23 @@ class RecordSummary(BaseModel):
     scores: list[ScoreForm]
 
 
-class RecordForm(RecordSummary):
+class RecordSummary(_Record):
+    """One answer with its scores."""
+
+    verdict: AnswerVerdict
+    rating: Number = Field(description="the worst that a user said of it, 0..1; null for nothing")
+
+
+def record_summary(stored: Mapping[str, Any]) -> RecordSummary:
+    """A stored record without its chunks, as a list shows it."""
+    scores = [ScoreForm.model_validate(score) for score in stored["scores"]]
+    chunk_ids = ChunkIds(**stored["chunk_ids"], absent=stored["absent"])
+    is_disliked = stored["rating"] is not None and stored["rating"] < 0.5
+    verdict = answer_verdict(scores, chunk_ids, error=stored["error"], is_disliked=is_disliked)
+    return RecordSummary.model_validate({**stored, "scores": scores, "verdict": verdict})
+
+
+class RecordForm(_Record):
     """One answer with everything its spans show."""
 
     entry_route: str
@@ -115,6 +114,27 @@ class RecordForm(RecordSummary):
     sampling_probability: Number = Field(description="of the sampling that the service itself does")
     feedback: list[FeedbackForm]
 
+    @computed_field(description="what happened here, and where it failed")  # type: ignore[prop-decorator]
+    @property
+    def verdict(self) -> AnswerVerdict:
+        """What happened here, and where it failed."""
+        opinions = [each.value for each in self.feedback if each.value is not None]
+        return answer_verdict(
+            self.scores,
+            self.chunk_ids(),
+            error=self.error,
+            is_disliked=any(opinion < 0.5 for opinion in opinions),
+        )
+
+    def chunk_ids(self) -> ChunkIds:
+        """The chunks in their order, by id."""
+        return ChunkIds(
+            retrieved=[chunk.id for chunk in self.retrieved],
+            reranked=[chunk.id for chunk in self.reranked],
+            context=[chunk.id for chunk in self.context],
+            absent=self.absent,
+        )
+
 
 class TraceForm(BaseModel):
     """A trace; `records` is empty where nothing in it is a RAG answer."""
@@ -129,4 +149,34 @@ class RecordsForm(BaseModel):
     records: list[RecordSummary]
     since: datetime = Field(description="the earliest time that was looked at")
     until: datetime | None = Field(description="the time before which was looked, null for none")
+    is_part: bool = Field(
+        default=False, description="whether `since` is later than asked, as too many match"
+    )
     next: str | None = Field(description="`cursor` of the next page, null where this is the last")
+
+
+class FacetValueForm(BaseModel):
+    """How many of the counted answers have a value."""
+
+    value: str
+    answers: int
+
+
+class FacetForm(BaseModel):
+    """Counts by value, most first; an answer may have several rubrics and labels."""
+
+    name: Literal[
+        "routes", "models", "prompt_versions", "failing_rubrics", "failing_layers", "labels"
+    ]
+    values: list[FacetValueForm]
+
+
+class RecordCountsForm(BaseModel):
+    """How many answers match; with `is_more`, there are more than were counted."""
+
+    answers: int
+    is_more: bool
+    since: datetime = Field(description="the earliest time that was looked at")
+    until: datetime | None = Field(description="the time before which was looked, null for none")
+    is_part: bool = Field(description="whether `since` is later than asked, as too many match")
+    facets: list[FacetForm] = Field(description="over the counted answers")

@@ -6,6 +6,7 @@ from ragvigil.model.outcome import Outcome, TraceOutcome
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records, traces
+from ragvigil.store.records.record_filter import RecordFilter
 from ragvigil.store.records.traces import RubricFacts, TraceRows, counts
 from ragvigil.store.scores import rollups
 from tests.outcomes import CHUNK, NOW, SECOND, outcome_of, trace_of
@@ -129,7 +130,7 @@ def test_ids_that_no_sql_should_ever_see_find_nothing(store: Store) -> None:
     write(store, outcome_of(1))
     for hostile in ("' OR 1=1 --", "\\", "{x:String}", "\x00", "⟦doc:⟧", "a\nb"):
         assert records.trace(store, hostile) is None
-        assert records.find(store, records.RecordFilter(route=hostile)) == []
+        assert records.find(store, RecordFilter(route=hostile)) == []
 
 
 def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) -> None:
@@ -142,7 +143,7 @@ def test_records_are_found_by_route_rubric_score_label_and_time(store: Store) ->
     )
 
     def ids(**wanted: object) -> list[int]:
-        asked = records.RecordFilter(**{"since": MINUTE - 60, **wanted})  # type: ignore[arg-type]
+        asked = RecordFilter(**{"since": MINUTE - 60, **wanted})  # type: ignore[arg-type]
         return [int(form["trace_id"], 16) for form in records.find(store, asked)]
 
     assert sorted(ids()) == [1, 2, 3, 4]

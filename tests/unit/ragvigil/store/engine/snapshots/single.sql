@@ -940,3 +940,6 @@ ALTER TABLE issues
 
 ALTER TABLE ledger
     ADD COLUMN IF NOT EXISTS lost UInt32 CODEC(ZSTD(1)) AFTER quarantined;
+
+ALTER TABLE records
+    ADD COLUMN IF NOT EXISTS words String MATERIALIZED concat(' ', replaceRegexpAll(lowerUTF8(replaceRegexpAll(normalizeUTF8NFKD(concat(ifNull(query, ''), ' \xEE\x80\x80 ', ifNull(answer, ''))), '[\xCC\x80-\xCD\xAF]+', '')), '[^\\pL\\pN\\pM\xEE\x80\x80]+', ' '), ' ') CODEC(ZSTD(1)) AFTER answer;
