@@ -217,7 +217,7 @@ class Demo:
         service.wait_for(f"{url}/healthz", seconds=90, sleep=self._sleep)
         traffic = stack.enter_context(self._start_traffic(url))
         self._say(f"live: {LIVE_RATE * 3600:.0f} questions an hour. Ctrl-C ends everything.")
-        self._say(f"  look around: {self._commands()} or http://{self._daemon.web}")
+        self._say(f"  open http://{self._daemon.web}/ and look around, or {self._commands()}")
         while True:
             self._require_daemon()
             for child in (service, traffic):
