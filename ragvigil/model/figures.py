@@ -6,13 +6,14 @@ An unknown number is a dash, never 0. A minus is U+2212, which is as wide as a p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 UNKNOWN = "–"
 MINUS = "\u2212"
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 SMALL_NUMBERS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
 )  # fmt: skip
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -162,6 +163,7 @@ def clock_time(time: datetime) -> str:
 def moment(time: datetime | None, now: datetime) -> str:
     """A time as seen from `now`, in UTC: no more of its date than is needed.
 
+    >>> from datetime import timedelta
     >>> now = datetime(2026, 11, 22, 7, 24, tzinfo=UTC)
     >>> back = (timedelta(minutes=5), timedelta(days=1), timedelta(days=20), timedelta(days=400))
     >>> [moment(now - each, now) for each in back]
@@ -182,6 +184,7 @@ def moment(time: datetime | None, now: datetime) -> str:
 def day(time: datetime | None, now: datetime) -> str:
     """The date of a time, in UTC.
 
+    >>> from datetime import timedelta
     >>> now = datetime(2026, 11, 22, 7, 24, tzinfo=UTC)
     >>> [day(now - timedelta(days=back), now) for back in (0, 1, 20, 400)]
     ['today', 'Sat', '2 Nov', '18 Oct 2025']
@@ -201,6 +204,7 @@ def day(time: datetime | None, now: datetime) -> str:
 def ago(time: datetime | None, now: datetime) -> str:
     """How long ago a time was.
 
+    >>> from datetime import timedelta
     >>> now = datetime(2026, 11, 22, 7, 24, tzinfo=UTC)
     >>> ago(now - timedelta(minutes=5), now), ago(now, now)
     ('5 min ago', 'just now')

@@ -31,9 +31,12 @@ def time_marks(since: datetime, until: datetime) -> tuple[Mark, ...]:
     [('02:00', 6.67), ('04:00', 40.0), ('06:00', 73.33)]
     """
     minutes = (until - since).total_seconds() / 60
-    step = next((step for step in MINUTES if minutes / step < MOST_MARKS - 1), MINUTES[-1])
+    months = int(minutes / MOST_MARKS // MINUTES[-1] + 1) * MINUTES[-1]
+    step = next((step for step in MINUTES if minutes / step < MOST_MARKS - 1), months)
     first = since.timestamp() // (60 * step) * 60 * step
-    marks = (datetime.fromtimestamp(first + 60 * step * index, UTC) for index in range(64))
+    marks = (
+        datetime.fromtimestamp(first + 60 * step * index, UTC) for index in range(MOST_MARKS + 2)
+    )
     return tuple(
         Mark(x=place, time=time, words=_words(time, step))
         for time in marks

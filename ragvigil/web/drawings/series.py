@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -81,6 +81,38 @@ class Series:
     data: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Axes:
+    """Where times and values lie; values beyond the scale lie at its ends."""
+
+    since: datetime
+    until: datetime
+    low: float
+    high: float
+    height: int
+
+    def y(self, value: float) -> float:
+        part = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(self.height * (1 - part), 2)
+
+    def line(self, values: Iterable[tuple[datetime, float | None]]) -> list[Point | None]:
+        return [
+            None if value is None else (self.x(time) * WIDTH / 100, self.y(value))
+            for time, value in values
+        ]
+
+    def x(self, time: datetime) -> float:
+        return axis.percent(time, self.since, self.until)
+
+    def placed(self, event: Event) -> Placed:
+        return Placed(x=self.x(event.time), words=event.words, is_alarm=event.is_alarm)
+
+    def levels(self) -> tuple[Placed, ...]:
+        decimals = 1 if self.high - self.low > 0.5 else 2
+        values = (self.high, (self.low + self.high) / 2, self.low)
+        return tuple(Placed(x=0.0, y=self.y(each), words=f"{each:.{decimals}f}") for each in values)
+
+
 def series(
     means: Sequence[Mean],
     since: datetime,
@@ -100,37 +132,27 @@ def series(
     line is in alarm.
     """
     low, high = _scale(means, past) if is_zoomed else (0.0, 1.0)
-
-    def y(value: float) -> float:
-        return round(height * (1 - (min(max(value, low), high) - low) / (high - low)), 2)
-
-    def point(time: datetime, value: float | None) -> Point | None:
-        return None if value is None else (axis.percent(time, since, until) * WIDTH / 100, y(value))
-
-    line = [point(mean.time, mean.value) for mean in means]
+    axes = _Axes(since=since, until=until, low=low, high=high, height=height)
+    line = axes.line((mean.time, mean.value) for mean in means)
+    lower = axes.line((each.time, each.low) for each in past)
+    upper = axes.line((each.time, each.high) for each in past)
+    lows = axes.line((mean.time, mean.low) for mean in means)
+    highs = axes.line((mean.time, mean.high) for mean in means)
     turn = _turn(means, onset)
-    lower = [point(each.time, each.low) for each in past]
-    upper = [point(each.time, each.high) for each in past]
     return Series(
         says=says,
         height=height,
         calm=path(line[:turn]),
         alarm=path(line[max(turn - 1, 0) :]) if turn < len(line) else "",
-        interval=ribbon(
-            [point(mean.time, mean.high) for mean in means],
-            [point(mean.time, mean.low) for mean in means],
-        ),
+        interval=ribbon(highs, lows),
         past=ribbon(upper, lower),
         past_edges=(path(upper), path(lower)),
         end=_end(means, line, is_alarm=turn < len(line)),
-        levels=tuple(
-            Placed(x=0.0, y=y(level), words=f"{level:.{1 if high - low > 0.5 else 2}f}")
-            for level in (high, (low + high) / 2, low)
-        ),
+        levels=axes.levels(),
         marks=axis.time_marks(since, until),
-        changes=tuple(_placed(change, since, until) for change in changes),
-        events=_apart([_placed(event, since, until) for event in events]),
-        data=_data(means, since, until, low, high),
+        changes=tuple(map(axes.placed, changes)),
+        events=_apart(list(map(axes.placed, events))),
+        data=_data(means, axes),
     )
 
 
@@ -149,11 +171,6 @@ def _end(means: Sequence[Mean], line: Sequence[Point | None], *, is_alarm: bool)
                 x=round(100 * place[0] / WIDTH, 2), y=place[1], words=words, is_alarm=is_alarm
             )
     return None
-
-
-def _placed(event: Event, since: datetime, until: datetime) -> Placed:
-    x = axis.percent(event.time, since, until)
-    return Placed(x=x, words=event.words, is_alarm=event.is_alarm)
 
 
 def _apart(events: Sequence[Placed]) -> tuple[Placed, ...]:
@@ -178,15 +195,15 @@ def _scale(means: Sequence[Mean], past: Sequence[Past]) -> tuple[float, float]:
     return (low, high) if high - low >= LEAST_SPAN else (max(high - LEAST_SPAN, 0.0), high)
 
 
-def _data(means: Sequence[Mean], since: datetime, until: datetime, low: float, high: float) -> str:
+def _data(means: Sequence[Mean], axes: _Axes) -> str:
     def rounded(value: float | None) -> float | None:
         return None if value is None else round(value, 3)
 
     return json.dumps(
         {
-            "from": int(since.timestamp()),
-            "to": int(until.timestamp()),
-            "scale": [low, high],
+            "from": int(axes.since.timestamp()),
+            "to": int(axes.until.timestamp()),
+            "scale": [axes.low, axes.high],
             "time": [int(mean.time.timestamp()) for mean in means],
             "value": [rounded(mean.value) for mean in means],
             "low": [rounded(mean.low) for mean in means],
