@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from ragvigil.app.cli.main import app
 
-TERMINAL = {"COLUMNS": "220", "LOGNAME": "ada"}
+TERMINAL = {"COLUMNS": "220"}
 
 
 @contextmanager
@@ -38,10 +38,11 @@ class Commands:
     config: Path
     port: int
 
-    def say(self, *arguments: str, status: int = 0, typed: str = "") -> str:
-        """What `ragvigil ARGUMENTS` prints; with this exit status."""
+    def say(self, *arguments: str, status: int = 0, typed: str = "", token: str = "") -> str:
+        """What `ragvigil ARGUMENTS` prints; with this exit status, sent with this token if any."""
         command = [*arguments, "--config", str(self.config)]
-        done = CliRunner().invoke(app, command, input=typed, env=TERMINAL)
+        env = TERMINAL | ({"RAGVIGIL_CLIENT__TOKEN": token} if token else {})
+        done = CliRunner().invoke(app, command, input=typed, env=env)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         assert done.exit_code == status, done.output

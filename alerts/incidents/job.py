@@ -92,16 +92,24 @@ class IncidentJob:
             return self.open_incidents()
 
     def act(
-        self, incident_id: str, verb: Verb, actor: str = "", text: str = "", until: float = 0.0
+        self,
+        incident_id: str,
+        verb: Verb,
+        actor: str = "",
+        text: str = "",
+        until: float = 0.0,
+        name: str = "",
     ) -> Incident:
         """Applies a person's verb and returns the incident; `until` in seconds since the epoch.
+
+        `name` is who has it after ASSIGN.
 
         Raises UnknownIncident, or VerbDoesNotFit if the incident's state does not allow the verb.
         """
         with self._lock:
             now = self._clock()
             before = self.find(incident_id)
-            done = Action(verb=verb, now=now, actor=actor, text=text, until=until)
+            done = Action(verb=verb, now=now, actor=actor, text=text, until=until, name=name)
             after, event = act(before, done)
             self._write(now, [after], [event])
             self._incidents[incident_id] = after

@@ -20,13 +20,17 @@ class UnknownIncident(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One action of a person; times in seconds since the epoch, `until` for a snooze only."""
+    """One action of a person; times in seconds since the epoch, `until` for a snooze only.
+
+    `name` is who has the incident after ASSIGN, empty for nobody.
+    """
 
     verb: Verb
     now: float
     actor: str = ""
     text: str = ""
     until: float = 0.0
+    name: str = ""
 
 
 def act(incident: Incident, action: Action) -> tuple[Incident, IncidentEvent]:
@@ -40,9 +44,16 @@ def act(incident: Incident, action: Action) -> tuple[Incident, IncidentEvent]:
         time_unix_nano=int(action.now * NANOS),
         verb=action.verb,
         actor=action.actor,
-        text=action.text,
+        text=_text(action),
     )
     return changed, event
+
+
+def _text(action: Action) -> str:
+    """The words of the event; those of a handing over begin with who has it now."""
+    if action.verb is not Verb.ASSIGN:
+        return action.text
+    return ": ".join(part for part in (f"to {action.name or 'nobody'}", action.text) if part)
 
 
 def _acknowledge(incident: Incident, action: Action) -> Incident:
@@ -80,6 +91,17 @@ def _resolve(incident: Incident, action: Action) -> Incident:
     return _resolved(incident, action)
 
 
+def _assign(incident: Incident, action: Action) -> Incident:
+    _must_last(incident, action)
+    return replace(incident, assignee=action.name)
+
+
+def _note(incident: Incident, action: Action) -> Incident:
+    if not action.text.strip():
+        raise VerbDoesNotFit("a note needs words: text")
+    return incident
+
+
 def _resolved(incident: Incident, action: Action) -> Incident:
     """Resolves the incident; one that was resolved before keeps its time."""
     return replace(
@@ -94,8 +116,8 @@ def _resolved(incident: Incident, action: Action) -> Incident:
 def _must_last(incident: Incident, action: Action) -> None:
     if incident.state is IncidentState.RESOLVED:
         raise VerbDoesNotFit(
-            f"incident {incident.incident_id} is resolved: it takes expected and false_page, "
-            f"not {action.verb}"
+            f"incident {incident.incident_id} is resolved: it takes expected, false_page and "
+            f"note, not {action.verb}"
         )
 
 
@@ -105,4 +127,6 @@ _CHANGES: Mapping[Verb, Callable[[Incident, Action], Incident]] = {
     Verb.EXPECTED: _expected,
     Verb.FALSE_PAGE: _false_page,
     Verb.RESOLVE: _resolve,
+    Verb.ASSIGN: _assign,
+    Verb.NOTE: _note,
 }

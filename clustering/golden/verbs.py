@@ -7,7 +7,7 @@ revision until the new one is signed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from clustering.golden.case import LISTS, SOURCES, TEXTS, BadCase, as_json, pars
 from clustering.golden.content import content_hash
 from ragvigil.model.golden import CaseState, GoldenCase
 from ragvigil.model.identity import identity
-from ragvigil.model.text import one_line
+from ragvigil.model.text import is_same_name, one_line
 
 EDITED = {*TEXTS, *LISTS, *SOURCES, "query_type", "expected_facts"} - {
     "case_id", "edited_by", "trace_id", "record_id"
@@ -27,6 +27,14 @@ IN_SET = frozenset({CaseState.SIGNED, CaseState.PASSING})
 
 class Refused(ValueError):
     """The verb does not fit the case's state; `str(error)` says why, and the way out."""
+
+
+class OwnCase(Refused):
+    """Who would sign the case proposed or edited it."""
+
+
+class OutsideTags(Refused):
+    """The case is none of those that its approver may sign."""
 
 
 def propose(case: GoldenCase, actor: str, now: int) -> GoldenCase:
@@ -73,8 +81,8 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
         raise Refused(f"nothing of {case.case_id} changes")
     if case.state in IN_SET:
         return propose(after, author, now)
-    authors = () if is_same_person(author, case.proposed_by) else (author,)
-    others = [name for name in case.edited_by if not is_same_person(name, author)]
+    authors = () if is_same_name(author, case.proposed_by) else (author,)
+    others = [name for name in case.edited_by if not is_same_name(name, author)]
     return _hashed(
         replace(after, edited_by=(*others, *authors), revision=case.revision + 1, state=case.state)
     )
@@ -83,7 +91,7 @@ def edit(case: GoldenCase, changes: Mapping[str, Any], actor: str, now: int) -> 
 def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: bool) -> GoldenCase:
     """The case signed by `actor`, who saw the content with the hash `seen_hash`.
 
-    Raises Refused if the case is not a proposal, has changed since, or `actor` wrote it.
+    Raises Refused if the case is not a proposal or has changed since, OwnCase if `actor` wrote it.
     """
     signer = _actor_name(actor, "signs")
     if case.state is not CaseState.PROPOSED:
@@ -96,11 +104,12 @@ def sign(case: GoldenCase, actor: str, seen_hash: str, now: int, *, two_people: 
             f"{case.case_id} was changed since you saw it: look at revision {case.revision} first"
         )
     authors = [
-        author for author in (case.proposed_by, *case.edited_by) if is_same_person(author, signer)
+        author for author in (case.proposed_by, *case.edited_by) if is_same_name(author, signer)
     ]
     if two_people and authors:
-        raise Refused(
-            f"{signer} wrote {case.case_id}: somebody else must sign it ([golden] two_people)"
+        raise OwnCase(
+            f"{signer} wrote {case.case_id}: somebody else must sign it ([golden] two_people); "
+            "give each person a token of their own ([web] tokens_file)"
         )
     return replace(case, state=CaseState.SIGNED, approved_by=signer, approved_unix_nano=now)
 
@@ -118,9 +127,14 @@ def reject(case: GoldenCase, actor: str, *, is_in_file: bool) -> GoldenCase:
     return replace(case, state=CaseState.REJECTED)
 
 
-def is_same_person(name: str, other: str) -> bool:
-    """Whether two names differ in case and spacing at most."""
-    return " ".join(name.casefold().split()) == " ".join(other.casefold().split())
+def require_within(case: GoldenCase, tags: Collection[str]) -> None:
+    """Raises OutsideTags for a case that has none of these tags; no tags at all is no bound.
+
+    `route:/ask` and `service:desk` stand for the case's route and service.
+    """
+    if tags and not {*case.tags, f"route:{case.route}", f"service:{case.service}"} & {*tags}:
+        yours = ", ".join(sorted(tags))
+        raise OutsideTags(f"{case.case_id} is not yours to sign: you sign {yours}")
 
 
 def _actor_name(actor: str, does: str) -> str:

@@ -35,6 +35,10 @@ class Verb(StrEnum):
     FALSE_PAGE = "false_page"
     """Nothing was wrong; counts against the precision of pages."""
     RESOLVE = "resolve"
+    ASSIGN = "assign"
+    """Somebody else has it now."""
+    NOTE = "note"
+    """Words alone; changes nothing."""
 
 
 class Severity(StrEnum):

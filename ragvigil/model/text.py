@@ -35,6 +35,19 @@ def one_line(text: str, most: int | None = None) -> str:
     return flat if most is None or len(flat) <= most else f"{flat[: most - 1]}…"
 
 
+def is_same_name(name: str, other: str) -> bool:
+    """Whether two names of people differ in case, spacing and forms of letters at most.
+
+    >>> is_same_name("Ada Lovelace", " ada  lovelace"), is_same_name("ada", "ad4")
+    (True, False)
+    """
+    return _folded(name) == _folded(other)
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
 def visible(text: str) -> str:
     r"""The text on one line, with an escape for each character that is no glyph.
 

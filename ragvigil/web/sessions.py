@@ -27,8 +27,8 @@ MOST_SECONDS = 7 * 24 * HOUR
 """A session ends after so long in any case."""
 RENEW_SECONDS = 600
 """A cookie is written anew when it is older: not with every reply."""
-FORM_HOURS = 12
-"""A form may be sent for at least so long after its page was made."""
+FORM_SECONDS = 12 * HOUR
+"""A form may be sent for so long after its page was made."""
 KEY_BYTES = 32
 
 
@@ -109,15 +109,19 @@ class Sessions:
                     os.fsync(file.fileno())
 
     def form_token(self, owner: str) -> str:
-        """What a form of this owner's pages carries; the same for an hour."""
-        until = int(self._clock()) // HOUR + FORM_HOURS + 1
-        return f"{until}.{self._mac('form', owner, str(until))}"
+        """What a form of this owner's pages carries.
+
+        It differs each time: a page that is sent compressed then tells nothing by its length.
+        """
+        until, salt = str(int(self._clock()) + FORM_SECONDS), secrets.token_hex(8)
+        return f"{until}.{salt}.{self._mac('form', owner, until, salt)}"
 
     def is_form_token(self, sent: str, owner: str) -> bool:
         """Whether a form carries a token of this owner that is not too old."""
-        until, _, mac = sent.partition(".")
-        is_ours = _is_same(mac, self._mac("form", owner, until))
-        return is_ours and self._clock() < int(until) * HOUR
+        until, _, rest = sent.partition(".")
+        salt, _, mac = rest.partition(".")
+        is_ours = _is_same(mac, self._mac("form", owner, until, salt))
+        return is_ours and self._clock() < int(until)
 
     def _mac(self, *parts: str) -> str:
         text = "\x00".join(parts).encode("utf-8", "surrogatepass")

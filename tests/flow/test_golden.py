@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from ragvigil.app.client.api import Refused
+from ragvigil.app.client.api import Refused, Unreachable
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome
@@ -28,7 +28,13 @@ from tests.flow.test_api import NOW, Quiet, keep, outcome
 from tests.golden_sets import git, job_of, work_tree
 from tests.served_api import Commands, commands
 
-TOKENS = {"approver_token": "appr0ver", "triager_token": "tr1ager", "reader_token": "r3ader"}
+PEOPLE = """
+triager tr1ager ada
+approver appr0ver bob
+approver d0ctor eve tags=medical,route:/refunds
+approver l4wyer zoe tags=law
+reader r3ader
+"""
 TRACE = f"{1:032x}"
 WRONG = {"reply": {"text": "Refunds take 40 days.", "chunks": [{"id": "ship-01"}]}}
 RIGHT = {
@@ -112,9 +118,10 @@ def job(store: Store, tmp_path: Path, service: Service) -> GoldenJob:
 
 @pytest.fixture
 def daemon(store: Store, job: GoldenJob, tmp_path: Path) -> Iterator[Commands]:
-    web = api(store, Quiet(), WebSettings.model_validate(TOKENS), keeping=Golden(job))
-    repository = f'[golden]\nrepository = "{tmp_path / "set"}"'
-    with commands(web, tmp_path, TOKENS, repository) as made:
+    (tmp_path / "people").write_text(PEOPLE)
+    web = api(store, Quiet(), WebSettings(tokens_file=tmp_path / "people"), keeping=Golden(job))
+    more = f'[client]\ntoken = "tr1ager"\n[golden]\nrepository = "{tmp_path / "set"}"'
+    with commands(web, tmp_path, more=more) as made:
         yield made
 
 
@@ -139,8 +146,8 @@ def test_a_failing_trace_is_signed_fails_now_and_passes_later(
     case = proposed(daemon)
     assert "proposed" in daemon.say("golden", "list")
     with pytest.raises(Refused, match="the system prompt holds its fact"):
-        daemon.say("golden", "sign", case, "--actor", "bob", "--yes")
-    said = daemon.say("golden", "sign", case, "--actor", "bob", typed="y\n")
+        daemon.say("golden", "sign", case, "--yes", token="appr0ver")
+    said = daemon.say("golden", "sign", case, typed="y\n", token="appr0ver")
     assert "the system prompt holds its fact: Refunds take 5 to 7 days." in said
     assert f"{case} is signed by bob" in said
     assert "fails (target): context_recall 0.00" in said
@@ -199,14 +206,45 @@ def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Commands) -> 
     case = proposed(daemon)
     base = f"http://127.0.0.1:{daemon.port}/api/v1/golden/{case}"
     seen = httpx2.get(base, headers={"authorization": "Bearer r3ader"}).json()
-    body = {"actor": "bob", "content_hash": seen["content_hash"]}
+    body = {"content_hash": seen["content_hash"]}
     for token, status in (("", 401), ("r3ader", 403), ("tr1ager", 403)):
         headers = {"authorization": f"Bearer {token}"} if token else {}
         assert httpx2.post(f"{base}/sign", json=body, headers=headers).status_code == status
-    with pytest.raises(Refused, match="somebody else must sign"):
-        daemon.say("golden", "sign", case, "--yes", "--despite-warnings")
+    daemon.say("golden", "edit", case, "--tag", "hard", token="appr0ver")
+    with pytest.raises(Refused, match=r"bob wrote .*: somebody else must sign it"):
+        daemon.say("golden", "sign", case, "--yes", "--despite-warnings", token="appr0ver")
     with pytest.raises(Refused, match="there is no case none"):
         daemon.say("golden", "reject", "none")
+
+
+def test_a_domain_expert_signs_cases_with_their_tags_alone(
+    daemon: Commands, job: GoldenJob
+) -> None:
+    case = proposed(daemon)
+    sign = ("golden", "sign", case, "--yes", "--despite-warnings")
+    with pytest.raises(Unreachable, match=f"{case} is not yours to sign: you sign law"):
+        daemon.say(*sign, token="l4wyer")
+    assert "is signed by eve" in daemon.say(*sign, token="d0ctor"), "it is of her route"
+    daemon.say("golden", "edit", case, "--tag", "law")
+    job.edit(case, {"route": "/contracts"}, "ada")
+    with pytest.raises(Unreachable, match="is not yours to sign"):
+        daemon.say(*sign, token="l4wyer")  # what it would replace is not hers
+
+
+def test_a_body_names_nobody(daemon: Commands) -> None:
+    headers = {"authorization": "Bearer tr1ager"}
+    base = f"http://127.0.0.1:{daemon.port}/api/v1"
+    for path, body in (
+        ("golden", {"trace_id": TRACE, "actor": "bob"}),
+        ("issues/i1/explain", {"actor": "bob"}),
+        ("incidents/i1/resolve", {"actor": "bob"}),
+        ("labels", [{"rubric": "r", "trace_id": TRACE, "value": 1, "labeller": "bob"}]),
+    ):
+        reply = httpx2.post(f"{base}/{path}", json=body, headers=headers)
+        assert reply.status_code == 422
+        assert "who acts is whose token it is: take `" in reply.json()["error"]["message"]
+    said = daemon.say("golden", "propose", "--trace", TRACE, "--actor", "bob", status=2)
+    assert "who acts is whose token it is" in " ".join(said.split())
 
 
 def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_path: Path) -> None:
@@ -218,7 +256,7 @@ def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_p
     done = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
     assert len(done["proposed"]) == 2
     assert done["refused"] == [{"line": 4, "reason": "that is case q1 already, proposed"}]
-    daemon.say("golden", "sign", "q1", "--actor", "bob", "--yes")
+    daemon.say("golden", "sign", "q1", "--yes", token="appr0ver")
     assert list(csv.reader(io.StringIO(daemon.say("golden", "export", "--format", "csv")))) == [
         ["query_id", "query", "expected_answer"],
         ["q1", "Which shops open?", "All."],
@@ -235,7 +273,7 @@ def test_cases_are_imported_and_exported_in_both_layouts(daemon: Commands, tmp_p
 
 
 def test_the_mix_and_what_is_broken_are_told(daemon: Commands, tmp_path: Path) -> None:
-    daemon.say("golden", "sign", proposed(daemon), "--actor", "bob", typed="y\n")
+    daemon.say("golden", "sign", proposed(daemon), typed="y\n", token="appr0ver")
     mix = json.loads(daemon.say("golden", "mix", "--json"))
     assert [(part["query_type"], part["cases"], part["missing"]) for part in mix["parts"]] == [
         ("canonical", 0, 20),

@@ -130,7 +130,7 @@ async def test_a_person_resolves_and_calls_it_false_and_the_precision_is_shown(
 ) -> None:
     name = watched.job.run(NOW, [finding("a")], [])[0].incident_id
     reply = await watched.client.post(
-        f"/incidents/{name}/false_page", json={"actor": "ada", "text": "a load test"}
+        f"/incidents/{name}/false_page", json={"text": "a load test"}
     )
     assert reply.json()["is_false_page"] is True
     listed = (await watched.client.get("/incidents")).json()

@@ -47,12 +47,12 @@ def test_incidents_are_listed_shown_and_judged_under_the_users_name(
     assert "no incidents" in daemon.say("incidents", "list")
     name = job.run(NOW, [finding("a")], [change()])[0].incident_id
     assert f"{name}  open          page " in daemon.say("incidents", "list")
-    assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by ada"
+    assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by triager"
     assert "snoozed until" in daemon.say("incidents", "snooze", name, "--for", "4h")
-    said = daemon.say("incidents", "false-page", name, "-m", "a load test", "--actor", "bob")
+    said = daemon.say("incidents", "false-page", name, "-m", "a load test")
     assert said.strip() == f"{name} is resolved, a false page"
     shown = daemon.say("incidents", "show", name)
-    for words in ("38 of 41 answers", "prompt on /refunds", "acknowledge by ada", "a load test"):
+    for words in ("38 of 41 answers", "prompt on /refunds", "acknowledge by triager", "a load test"):
         assert words in shown, shown
     assert "0 % of pages were right (1 judged, 1 in all)" in daemon.say("incidents", "list")
     found = json.loads(daemon.say("incidents", "list", "--state", "resolved", "--json"))

@@ -107,10 +107,10 @@ async def test_a_story_has_traits_examples_and_what_was_done(
     store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
-    await client.post("/issues/i1/acknowledge", json={"actor": "ada", "text": "mine"})
+    await client.post("/issues/i1/acknowledge", json={"text": "mine"})
     story = await found(client, "/issues/i1")
     assert story["state"] == "acknowledged"
-    assert story["assignee"] == "ada"
+    assert story["assignee"] == "local"
     traits = {(trait["name"], trait["value"]): trait["members"] for trait in story["traits"]}
     assert traits == {("route", "/refunds"): 4, ("service_version", "2.4.0"): 4}
     assert {representative["trace_id"] for representative in story["representatives"]} == {
@@ -119,7 +119,7 @@ async def test_a_story_has_traits_examples_and_what_was_done(
     assert story["representatives"][0]["by"] == "assigned"
     assert story["representatives"][0]["others"] == [{"issue_id": "i9", "strength": 0.25}]
     assert [(event["verb"], event["actor"]) for event in story["events"]] == [
-        ("acknowledge", "ada")
+        ("acknowledge", "local")
     ]
     assert story["root_cause"] is None
 
@@ -148,7 +148,7 @@ async def test_merged_issues_are_one_until_they_are_parted(
     store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
-    reply = await client.post("/issues/i2/merge", json={"other": "i1", "actor": "ada"})
+    reply = await client.post("/issues/i2/merge", json={"other": "i1"})
     assert reply.status_code == 200, reply.text
     kept = reply.json()["issue_id"]
     merged = "i2" if kept == "i1" else "i1"
@@ -228,7 +228,7 @@ async def test_without_a_judge_code_explains_an_issue(
     store: Store, client: httpx2.AsyncClient
 ) -> None:
     some_issues(store)
-    reply = await client.post("/issues/i1/explain", json={"actor": "ada"})
+    reply = await client.post("/issues/i1/explain", json={})
     assert reply.status_code == 200, reply.text
     assert reply.json()["by"] == "code"
     story = await found(client, "/issues/i1")

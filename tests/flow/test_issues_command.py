@@ -72,7 +72,7 @@ def test_show_is_a_story(store: Store, daemon: Commands) -> None:
     daemon.say("issues", "ack", "i1", "-m", "mine")
     told = daemon.say("issues", "show", "i1")
     for words in (
-        "i1  acknowledged, assigned to ada, provisional",
+        "i1  acknowledged, assigned to triager, provisional",
         "groundedness: another number of days (/refunds)",
         "4 seen",
         "why (openai:m, severity 4/5), ",
@@ -82,7 +82,7 @@ def test_show_is_a_story(store: Store, daemon: Commands) -> None:
         "releases  2.4.0 4 (since",
         "asked: How long do refunds take?",
         "fails: the answer names another number of days than the chunk",
-        "acknowledge by ada  mine",
+        "acknowledge by triager  mine",
     ):
         assert words in told, told
     assert len(told.splitlines()) < 40
@@ -92,7 +92,7 @@ def test_verbs_are_one_line_each(store: Store, daemon: Commands) -> None:
     some_issues(store)
     name = "groundedness: another number of days (/refunds)"
     for said, expected in (
-        (("ack", "i1"), f"i1 is acknowledged, assigned to ada, provisional: {name}"),
+        (("ack", "i1"), f"i1 is acknowledged, assigned to triager, provisional: {name}"),
         (("assign", "i1", "bob"), f"i1 is acknowledged, assigned to bob, provisional: {name}"),
         (("assign", "i1", ""), f"i1 is acknowledged, provisional: {name}"),
         (("ignore", "i1", "--forever"), f"i1 is ignored for ever, provisional: {name}"),
@@ -102,7 +102,7 @@ def test_verbs_are_one_line_each(store: Store, daemon: Commands) -> None:
             f"i1 is ignored until it has 14 members, provisional: {name}",
         ),
         (("rename", "i1", "Wrong days"), "Wrong days"),
-        (("resolve", "i1", "--in", "2.4.1"), "i1 is resolved in 2.4.1, assigned to ada"),
+        (("resolve", "i1", "--in", "2.4.1"), "i1 is resolved in 2.4.1, assigned to triager"),
         (("merge", "i1", "i2"), "i1 is resolved in 2.4.1"),
         (("unmerge", "i2"), "i2 is regressed"),
     ):

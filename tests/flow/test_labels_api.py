@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -71,23 +72,26 @@ async def test_a_label_is_kept_once_and_a_second_word_replaces_it(store: Store) 
     assert found["id"] == replies[0].json()["labels"][0]["id"]
 
 
-async def test_labels_of_two_people_and_of_an_own_id_stand_side_by_side(store: Store) -> None:
-    asking = client(store)
-    await labelled(
-        asking,
-        [
-            post(1, True, labeller="ada"),
-            post(1, False, labeller="bob"),
-            post(2, 0.5, label_id="sheet-7", labeller="ada"),
-            post(2, 0.75, label_id="sheet-7", labeller="ada"),
-        ],
-    )
+async def test_labels_of_two_people_and_of_an_own_id_stand_side_by_side(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "people").write_text("triager a-token ada\ntriager b-token bob\n")
+    asking = client(store, tokens_file=tmp_path / "people")
+    asking.headers["authorization"] = "Bearer b-token"
+    await labelled(asking, [post(1, False)])
+    asking.headers["authorization"] = "Bearer a-token"
+    own = [post(2, 0.5, label_id="sheet-7"), post(2, 0.75, label_id="sheet-7")]
+    await labelled(asking, [post(1, True), *own])
     found = (await asking.get("/api/v1/labels", params={"labeller": "ada"})).json()["labels"]
     assert sorted((verdict["value"], verdict["id"] == "sheet-7") for verdict in found) == [
         (0.75, True),
         (1.0, False),
     ]
     assert len((await asking.get("/api/v1/labels")).json()["labels"]) == 3
+    asking.headers["authorization"] = "Bearer b-token"
+    reply = await asking.post("/api/v1/labels", json=post(2, 0.0, label_id="sheet-7"))
+    assert reply.status_code == 403
+    assert reply.json()["error"]["message"] == "sheet-7 is the id of a label of somebody else"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
         },
     )
     asking = client(store)
-    await labelled(asking, [post(2, "fail", labeller="ada"), post(4, "pass")])
+    await labelled(asking, [post(2, "fail"), post(4, "pass")])
     reply = await asking.get("/api/v1/disagreements")
     found = reply.json()["disagreements"]
     assert [(verdict["kind"], verdict["trace_id"]) for verdict in found] == [
@@ -196,7 +200,7 @@ async def test_disagreements_are_listed_with_those_of_people_first(store: Store)
     assert found[0]["second"] == {
         "rubric": "groundedness",
         "by": "person",
-        "name": "ada",
+        "name": "local",
         "value": 0.0,
     }
     assert found[0]["first"]["name"] == JUDGE

@@ -94,10 +94,10 @@ def test_the_command_line_tells_why_and_takes_what_a_person_says(watched: ChildD
     said = run("why", ROUTE)
     assert len(said.splitlines()) <= 10
     assert "cite what is not there" in said
-    run("incidents", "ack", incident["incident_id"], "--actor", "ada")
+    run("incidents", "ack", incident["incident_id"])
     after = watched.get(f"incidents/{incident['incident_id']}")
     assert after["state"] == "acknowledged"
     assert [(event["verb"], event["actor"]) for event in after["events"]][-1] == (
         "acknowledge",
-        "ada",
+        "local",
     )

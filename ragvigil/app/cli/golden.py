@@ -11,7 +11,7 @@ import typer
 
 from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, words
-from ragvigil.app.cli.triage import Actor, Words
+from ragvigil.app.cli.triage import Words
 from ragvigil.app.client.paths import path_of
 
 golden = typer.Typer(
@@ -82,7 +82,6 @@ def propose(
     issue: Annotated[
         str, typer.Option(help="The issue that the case stands for; without --trace: its examples.")
     ] = "",
-    actor: Actor = "",
     json: Json = False,
 ) -> None:
     """Makes a failing answer a golden case, for people to complete and sign."""
@@ -93,9 +92,8 @@ def propose(
     if not trace and not issue:
         raise typer.BadParameter("one of --trace and --issue is needed")
     is_refused = False
-    source = {"issue_id": issue, "actor": actor or triage.login()}
     for trace_id, record_id in [(trace, record)] if trace else _representatives(config, issue):
-        body = {"trace_id": trace_id, "record_id": record_id, **source}
+        body = {"trace_id": trace_id, "record_id": record_id, "issue_id": issue}
         try:
             print_state(triage.send(config, "golden", body), as_json=json)
         except Refused as error:  # the other representatives are proposed all the same
@@ -121,14 +119,12 @@ def edit(
     revision: Annotated[
         int | None, typer.Option(help="Refuse where the case has another revision by now.")
     ] = None,
-    actor: Actor = "",
     json: Json = False,
 ) -> None:
     """Changes the values given; a signed case becomes a proposal again."""
     from ragvigil.app.cli.output.golden import print_state
 
     values = {
-        "actor": actor or triage.login(),
         "question": question,
         "gold_answer": answer,
         "expected_facts": _facts(fact or (), okay_fact or ()),
@@ -148,7 +144,6 @@ def edit(
 def sign(
     case: Id,
     config: Config = None,
-    actor: Actor = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, show and sign.")] = False,
     despite_warnings: Annotated[
         bool, typer.Option("--despite-warnings", help="With --yes: also where it warns.")
@@ -166,7 +161,6 @@ def sign(
         typer.confirm("Sign it as it stands here?", abort=True)
         despite_warnings = True
     body = {
-        "actor": actor or triage.login(),
         "content_hash": shown["content_hash"],  # a case changed since then is refused
         "despite_warnings": despite_warnings,
     }
@@ -176,13 +170,13 @@ def sign(
 @golden.command("reject")
 @asks_daemon
 def reject(
-    case: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
+    case: Id, config: Config = None, text: Words = "", json: Json = False
 ) -> None:
     """Declines a proposal; the signed case that it would have changed stays as it is."""
     from ragvigil.app.cli.output.golden import print_state
 
     path = path_of("golden", case, "reject")
-    print_state(triage.act(config, path, actor, text), as_json=json)
+    print_state(triage.act(config, path, text), as_json=json)
 
 
 @golden.command("run")
@@ -210,13 +204,12 @@ def import_(
         Path, typer.Argument(help="JSON lines, or .csv with query, expected_answer; - is JSONL.")
     ],
     config: Config = None,
-    actor: Actor = "",
     json: Json = False,
 ) -> None:
     """Proposes every case of a file. Names wrong lines, leaves them out, and exits 1."""
     from ragvigil.app.cli.golden_file import import_cases
 
-    sys.exit(import_cases(file, triage.settings_of(config), actor or triage.login(), as_json=json))
+    sys.exit(import_cases(file, triage.settings_of(config), as_json=json))
 
 
 @golden.command("export")

@@ -23,7 +23,7 @@ Numbered = tuple[int, JsonObject]
 """A case by the keys of the set's file, with the number of its line."""
 
 
-def import_cases(path: Path, settings: Settings, actor: str, *, as_json: bool) -> int:
+def import_cases(path: Path, settings: Settings, *, as_json: bool) -> int:
     """Proposes every case; returns the exit status: 1 where a line was refused, 2 for no file.
 
     Raises Unreachable where no daemon answers; the same file may be sent again.
@@ -33,7 +33,7 @@ def import_cases(path: Path, settings: Settings, actor: str, *, as_json: bool) -
     try:
         rows = iter(_rows(path, refused))
         while chunk := list(islice(rows, AT_ONCE)):
-            _send(settings, chunk, actor, proposed, refused)
+            _send(settings, chunk, proposed, refused)
     except OSError as error:
         print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
         return 2
@@ -69,20 +69,19 @@ def _rows(path: Path, refused: list[tuple[int, str]]) -> Iterator[Numbered]:
 def _send(
     settings: Settings,
     chunk: Sequence[Numbered],
-    actor: str,
     proposed: list[str],
     refused: list[tuple[int, str]],
 ) -> None:
     """Proposes cases together; a refused request is sent again case by case."""
     try:
-        body = {"actor": actor, "cases": [row for _, row in chunk]}
+        body = {"cases": [row for _, row in chunk]}
         reply = post(settings, "golden-import", body, role="triager")
     except Refused as error:
         if len(chunk) == 1:
             refused.append((chunk[0][0], str(error)))
             return
         for row in chunk:
-            _send(settings, [row], actor, proposed, refused)
+            _send(settings, [row], proposed, refused)
         return
     for (number, _), outcome in zip(chunk, reply["cases"], strict=True):
         if outcome["refused"]:

@@ -10,7 +10,7 @@ import typer
 
 from ragvigil.app.cli import triage
 from ragvigil.app.cli.options import Config, Json, asks_daemon, words
-from ragvigil.app.cli.triage import Actor, Words
+from ragvigil.app.cli.triage import Words
 from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
 
@@ -80,10 +80,10 @@ def pairs(config: Config = None, json: Json = False) -> None:
 @issues.command("ack")
 @asks_daemon
 def ack(
-    issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
+    issue: Id, config: Config = None, text: Words = "", json: Json = False
 ) -> None:
     """Somebody works on it."""
-    _act(issue, "acknowledge", config, actor, text, as_json=json)
+    _act(issue, "acknowledge", config, text, as_json=json)
 
 
 @issues.command("resolve")
@@ -94,12 +94,11 @@ def resolve(
     release: Annotated[
         str, typer.Option("--in", help="The release or index version that mends it; default now.")
     ] = "",
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
     """It is mended; failing answers of a later release make it regressed."""
-    _act(issue, "resolve", config, actor, text, release=release, as_json=json)
+    _act(issue, "resolve", config, text, release=release, as_json=json)
 
 
 @issues.command("ignore")
@@ -110,7 +109,6 @@ def ignore(
     for_: Annotated[str, typer.Option("--for", help="How long: 30m, 4h, 2d.")] = "",
     count: Annotated[int, typer.Option(min=0, help="Until this many more answers fail.")] = 0,
     forever: Annotated[bool, typer.Option("--forever", help="Without an end.")] = False,
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
@@ -119,16 +117,16 @@ def ignore(
         raise typer.BadParameter("--for or --count is needed, or else --forever")
     until = triage.end_of("", for_, datetime.now(UTC)).isoformat() if for_ else None
     bounds = {"until": until, "count": count, "for_ever": forever}
-    _act(issue, "ignore", config, actor, text, **bounds, as_json=json)
+    _act(issue, "ignore", config, text, **bounds, as_json=json)
 
 
 @issues.command("reopen")
 @asks_daemon
 def reopen(
-    issue: Id, config: Config = None, actor: Actor = "", text: Words = "", json: Json = False
+    issue: Id, config: Config = None, text: Words = "", json: Json = False
 ) -> None:
     """Undoes `resolve`, `ignore` and `ack`."""
-    _act(issue, "reopen", config, actor, text, as_json=json)
+    _act(issue, "reopen", config, text, as_json=json)
 
 
 @issues.command("assign")
@@ -137,12 +135,11 @@ def assign(
     issue: Id,
     to: Annotated[str, typer.Argument(help="Who works on it; empty for nobody.")],
     config: Config = None,
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
     """Names who works on it; its state stays."""
-    _act(issue, "assign", config, actor, text, name=to, as_json=json)
+    _act(issue, "assign", config, text, name=to, as_json=json)
 
 
 @issues.command("rename")
@@ -151,12 +148,11 @@ def rename(
     issue: Id,
     name: Annotated[str, typer.Argument(help="The new name.")],
     config: Config = None,
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
     """Gives it a name that the daemon does not change again."""
-    _act(issue, "rename", config, actor, text, name=name, as_json=json)
+    _act(issue, "rename", config, text, name=name, as_json=json)
 
 
 @issues.command("merge")
@@ -165,13 +161,12 @@ def merge(
     issue: Id,
     other: Annotated[str, typer.Argument(help="The issue with the same cause.")],
     config: Config = None,
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
     """Makes two issues one: the older id stays, and the other leads to it."""
     other = triage.whole_id(config, "issues", other)
-    _act(issue, "merge", config, actor, text, other=other, as_json=json)
+    _act(issue, "merge", config, text, other=other, as_json=json)
 
 
 @issues.command("unmerge")
@@ -183,23 +178,22 @@ def unmerge(
         typer.Argument(help="The other issue of a proposed pair: they are never proposed again."),
     ] = "",
     config: Config = None,
-    actor: Actor = "",
     text: Words = "",
     json: Json = False,
 ) -> None:
     """Splits a merged issue again, and keeps the two apart from then on."""
     other = triage.whole_id(config, "issues", other) if other else ""
-    _act(issue, "unmerge", config, actor, text, other=other, as_json=json)
+    _act(issue, "unmerge", config, text, other=other, as_json=json)
 
 
 @issues.command("explain")
 @asks_daemon
-def explain(issue: Id, config: Config = None, actor: Actor = "", json: Json = False) -> None:
+def explain(issue: Id, config: Config = None, json: Json = False) -> None:
     """Looks for the root cause now; with a judge this takes minutes."""
     from ragvigil.app.cli.output.issues import print_root_cause
 
     path = triage.path_to(config, "issues", issue, "explain")
-    body = {"actor": actor or triage.login()}
+    body: dict[str, str] = {}
     report = triage.send(config, path, body, timeout_seconds=EXPLAIN_SECONDS)
     print_root_cause(report, as_json=json)
 
@@ -208,7 +202,6 @@ def _act(
     issue: str,
     verb: str,
     config: Path | None,
-    actor: str,
     text: str,
     *,
     as_json: bool,
@@ -217,4 +210,4 @@ def _act(
     from ragvigil.app.cli.output.issues import print_state
 
     path = triage.path_to(config, "issues", issue, verb)
-    print_state(triage.act(config, path, actor, text, **values), as_json=as_json)
+    print_state(triage.act(config, path, text, **values), as_json=as_json)

@@ -26,19 +26,17 @@ def import_(
         Path, typer.Argument(help="JSON lines, or .csv with a heading; - reads JSON lines.")
     ],
     config: Config = None,
-    labeller: Annotated[
-        str, typer.Option(help="Who gave the label, where a line does not say.")
-    ] = "",
     json: Json = False,
 ) -> None:
     """Sends labels to the daemon. Names wrong lines, leaves them out, and exits 1.
 
     A line has rubric, trace_id, value (0 to 1, pass or fail) or label, and may have record_id,
-    labeller, comment, time, label_id, source. Importing a file twice changes nothing.
+    labeller, comment, time, label_id, source. A line of another labeller than the token's person is
+    refused. Importing a file twice changes nothing.
     """
     from ragvigil.app.cli.labels_file import import_labels
 
-    sys.exit(import_labels(file, triage.settings_of(config), labeller=labeller, as_json=json))
+    sys.exit(import_labels(file, triage.settings_of(config), as_json=json))
 
 
 @labels.command("list")

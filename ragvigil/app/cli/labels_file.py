@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from ragvigil.app.cli.output.console import print_text
-from ragvigil.app.client.api import Refused, post
+from ragvigil.app.client.api import Refused, get_from, post
+from ragvigil.app.client.connection import to_api
 from ragvigil.app.settings import Settings
 from ragvigil.web.labelling.table import Line, ReadLabel, csv_lines, json_lines, labels_of
 from ragvigil.web.views.posts import LabelPost
@@ -28,13 +29,13 @@ class Outcome:
     refused: list[tuple[int, str]] = field(default_factory=list)
 
 
-def import_labels(path: Path, settings: Settings, *, labeller: str = "", as_json: bool) -> int:
+def import_labels(path: Path, settings: Settings, *, as_json: bool) -> int:
     """Sends every line; returns the exit status: 1 where a line was refused, 2 for no file.
 
     Raises Unreachable where no daemon answers; what was sent before is stored, and the same
     file may be sent again.
     """
-    done = Outcome()
+    done, labeller = Outcome(), str(get_from(to_api(settings, "triager"), "person")["name"])
     try:
         for chunk in _chunks(_checked(labels_of(_lines(path), labeller), done)):
             _send(settings, chunk, done)

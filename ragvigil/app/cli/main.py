@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragvigil.app.cli import triage
+from ragvigil.app.cli.acts import acts
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.deploy import deploy
 from ragvigil.app.cli.golden import golden
@@ -72,6 +73,7 @@ app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
 app.command()(limits)
+app.command()(acts)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")

@@ -29,6 +29,21 @@ Url = Annotated[
         help="The daemon's address, http://host:8088; default $RAGVIGIL_URL or [client] url.",
     ),
 ]
+
+
+def _refuse_names(name: str | None) -> None:
+    if name is not None:
+        raise typer.BadParameter(
+            "who acts is whose token it is: take the option out; "
+            "commands send the token of [client] token_file"
+        )
+
+
+Gone = Annotated[
+    str | None,
+    typer.Option("--actor", "--by", "--labeller", hidden=True, callback=_refuse_names),
+]
+"""What named somebody before tokens did."""
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Also say which settings were read.")
 ]
@@ -54,13 +69,16 @@ def asks_daemon(command: Command) -> Command:
     """Gives a command that has `--config` the options `--url` and `--verbose`."""
 
     @wraps(command)
-    def run(*, url: str = "", verbose: bool = False, **values: Any) -> None:
+    def run(
+        *, url: str = "", verbose: bool = False, actor: str | None = None, **values: Any
+    ) -> None:
+        del actor  # refused when it is read
         if verbose:
             _say_settings(values["config"])
         with _reaching(url):
             command(**values)
 
-    return _with_options(run, command, url=(Url, ""), verbose=(Verbose, False))
+    return _with_options(run, command, url=(Url, ""), verbose=(Verbose, False), actor=(Gone, None))
 
 
 def words(*names: str) -> Callable[[str], list[str]]:

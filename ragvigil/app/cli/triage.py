@@ -1,11 +1,10 @@
-"""What the verbs of `issues`, `incidents` and `golden` share: the daemon, a name, a reason, a time.
+"""What the verbs of `issues`, `incidents` and `golden` share: the daemon, an id, a reason, a time.
 
 Heavier modules are imported when a command runs, so that help is instant.
 """
 
 from __future__ import annotations
 
-import getpass
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,7 +25,6 @@ WHOLE = {"traces": 32, "issues": 16, "incidents": 12}
 HEX = re.compile("[0-9a-f]+")
 MOST_CANDIDATES = 5
 
-Actor = Annotated[str, typer.Option(help="Who says it; default your login name.")]
 Words = Annotated[str, typer.Option("--text", "-m", help="Why, in words.")]
 
 
@@ -90,20 +88,12 @@ def send(
     return api.post(settings_of(config), path, body, role=role, timeout_seconds=timeout)
 
 
-def act(config: Path | None, path: str, actor: str, text: str, **values: Any) -> Any:
-    """Posts a verb under a person's name: `path` is `issues/<id>/<verb>` or the like.
+def act(config: Path | None, path: str, text: str, **values: Any) -> Any:
+    """Posts a verb: `path` is `issues/<id>/<verb>` or the like. Who acts is whose token is sent.
 
     Returns the issue, incident or case as it is afterwards. Raises Refused or Unreachable.
     """
-    return send(config, path, {"actor": actor or login(), "text": text, **values})
-
-
-def login() -> str:
-    """The user's login name, empty where the system knows none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
+    return send(config, path, {"text": text, **values})
 
 
 def end_of(until: str, length: str, now: datetime) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,7 @@ class GoldenJob:
     ) -> None:
         self._store, self._settings, self._known = store, settings, known
         self._trial, self._clock = trial, clock
+        self.two_people = settings.two_people
         # Reentrant: `reject` and `propose` call other verbs that take it again.
         self._lock = threading.RLock()
 
@@ -86,19 +87,28 @@ class GoldenJob:
             return self._write(after, CaseVerb.EDIT, actor, ", ".join(sorted(changes)))
 
     def sign(
-        self, case_id: str, actor: str, seen_hash: str, *, despite_warnings: bool = False
+        self,
+        case_id: str,
+        actor: str,
+        seen_hash: str,
+        *,
+        despite_warnings: bool = False,
+        tags: Collection[str] = (),
     ) -> CaseRun:
-        """Commits a proposal as the person saw it, then runs it: a new case should fail."""
+        """Commits a proposal as the person saw it, then runs it: a new case should fail.
+
+        `tags` bound what the person may sign, none is no bound; they bound what the proposal
+        replaces, too: to edit a case into somebody's tags does not make it theirs.
+        """
         with self._lock, locked(repo := repository(self._settings)):
             tree = clean_tree(repo)
             written = golden_set.reconciled(self._store, repo, tree, self._now())
             _require_readable(written)
-            case = known_case(self._store, case_id)
-            two_people = self._settings.two_people
-            after = verbs.sign(case, actor, seen_hash, self._now(), two_people=two_people)
-            self._require_ready(
-                after, set_file.cases_of(written), despite_warnings=despite_warnings
-            )
+            case, signed = known_case(self._store, case_id), set_file.cases_of(written)
+            for version in (case, *(each for each in signed if each.case_id == case_id)):
+                verbs.require_within(version, tags)
+            after = verbs.sign(case, actor, seen_hash, self._now(), two_people=self.two_people)
+            self._require_ready(after, signed, despite_warnings=despite_warnings)
             commit_id = commit(repo, tree, set_file.put(tree.text, after), message(after))
             self._write(after, CaseVerb.SIGN, after.approved_by, commit_id)
         # Outside of the lock: a run waits for the service, up to its timeout.

@@ -53,10 +53,12 @@ class Incidents:
         """The message, at most six lines."""
         return lines(self._job.message(incident))
 
-    def act(self, incident_id: str, verb: Verb, actor: str, text: str, until: float) -> Incident:
+    def act(
+        self, incident_id: str, verb: Verb, actor: str, text: str, until: float, name: str
+    ) -> Incident:
         """Applies a person's verb. Raises NoSuchIncident or VerbRefused."""
         try:
-            return self._job.act(incident_id, verb, actor, text, until)
+            return self._job.act(incident_id, verb, actor, text, until, name)
         except UnknownIncident as error:
             raise NoSuchIncident(str(error)) from error
         except VerbDoesNotFit as error:

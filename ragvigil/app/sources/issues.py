@@ -149,13 +149,15 @@ class Issues:
         pairs = stored.pairs(self._store, verdict=PairVerdict.PROPOSED)
         return forms.PairsForm(pairs=[forms.pair_form(pair, names) for pair in pairs])
 
-    def act(self, issue_id: str, verb: IssueVerb, post: forms.IssueActPost) -> forms.IssueForm:
+    def act(
+        self, issue_id: str, verb: IssueVerb, actor: str, post: forms.IssueActPost
+    ) -> forms.IssueForm:
         """Applies a person's verb. Raises NoSuchIssue or VerbRefused."""
         try:
             after = self._job.act(
                 issue_id,
                 verb,
-                post.actor,
+                actor,
                 post.text,
                 until=post.until.timestamp() if post.until else 0.0,
                 count=post.count,

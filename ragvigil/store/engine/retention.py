@@ -45,6 +45,7 @@ KEPT = {
     "root_causes": ("scores_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
     "questions": ("spans_days", "toDate(written)"),
+    "acts": ("deltas_days", "toDate(written)"),
     "topics": ("scores_days", "toDate(written)"),
 }
 DROPPED_FIRST = (

@@ -76,6 +76,11 @@ def find(store: Store, filter_: LabelFilter) -> list[Label]:
     return LABELS.read(store, "labels_find", asdict(filter_))
 
 
+def of_ids(store: Store, label_ids: Sequence[str]) -> list[Label]:
+    """Labels with these ids, those taken back too."""
+    return LABELS.read(store, "labels_of_ids", {"label_ids": label_ids}) if label_ids else []
+
+
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
     """The newest labels of every rubric that decide, newest first."""
     return LABELS.read(

@@ -8,6 +8,7 @@ from typing import Protocol
 from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import BaseModel, Field
 
+from ragvigil.web.acts import write_act
 from ragvigil.web.permissions import Permission, Requires
 
 router = APIRouter(prefix="/api/v1")
@@ -44,4 +45,5 @@ def test_alert(request: Request) -> AlertTestForm:
         raise HTTPException(404, "no alerts are raised here: the watch does not run")
     until = request.app.state.clock() + timedelta(seconds=TEST_SECONDS)
     source.test_alert(until.timestamp())
+    write_act(request, "test", "alerts")
     return AlertTestForm(alert="RagvigilTestAlert", metric="ragvigil_alert_test", until=until)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.golden import CaseRun, GoldenCase
 from ragvigil.store.issues import golden as stored
+from ragvigil.web.acts import write_act
 from ragvigil.web.errors import Error
+from ragvigil.web.identity import Person
+from ragvigil.web.metrics import IDENTITY_REFUSED, Refusal
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.golden import (
     CaseForm,
@@ -48,6 +52,14 @@ class CaseRefused(ValueError):
     """The verb does not fit the case or the repository; `str(error)` says why."""
 
 
+class OwnCase(CaseRefused):
+    """Who would sign the case proposed or edited it."""
+
+
+class OutsideTags(CaseRefused):
+    """The case is outside of the tags that its approver may sign."""
+
+
 class WrongCase(ValueError):
     """The content is not a case; `str(error)` names the key."""
 
@@ -58,6 +70,11 @@ class GoldenSource(Protocol):
     The verbs raise NoSuchCase, CaseRefused or WrongCase.
     """
 
+    @property
+    def two_people(self) -> bool:
+        """Whether whoever wrote a case may not sign it."""
+        ...
+
     def golden_set(self) -> SetForm:
         """The set as it is committed, and what is wrong with it."""
         ...
@@ -66,7 +83,7 @@ class GoldenSource(Protocol):
         """What must be known before a case is signed."""
         ...
 
-    def propose(self, post: ProposePost) -> GoldenCase:
+    def propose(self, post: ProposePost, actor: str) -> GoldenCase:
         """Makes a stored record a proposed case."""
         ...
 
@@ -74,15 +91,18 @@ class GoldenSource(Protocol):
         """Makes an imported line a proposed case."""
         ...
 
-    def edit(self, case_id: str, post: EditPost) -> GoldenCase:
+    def edit(self, case_id: str, post: EditPost, actor: str) -> GoldenCase:
         """Changes a case."""
         ...
 
-    def sign(self, case_id: str, post: SignPost) -> CaseRun:
-        """Commits a case and runs it."""
+    def sign(self, case_id: str, post: SignPost, actor: str, tags: Collection[str]) -> CaseRun:
+        """Commits a case and runs it; `tags` bound what the actor may sign, none is no bound.
+
+        Raises OwnCase and OutsideTags besides.
+        """
         ...
 
-    def reject(self, case_id: str, post: RejectPost) -> GoldenCase:
+    def reject(self, case_id: str, post: RejectPost, actor: str) -> GoldenCase:
         """Declines a proposal."""
         ...
 
@@ -91,14 +111,15 @@ class GoldenSource(Protocol):
         ...
 
 
-def _source(request: Request) -> GoldenSource:
+def source_of(request: Request) -> GoldenSource:
+    """What keeps the golden set. Raises HTTPException (404) where nothing does."""
     source: GoldenSource | None = request.app.state.golden
     if source is None:
         raise HTTPException(404, "no golden set is kept here")
     return source
 
 
-Source = Annotated[GoldenSource, Depends(_source)]
+Source = Annotated[GoldenSource, Depends(source_of)]
 READ = [Depends(Requires(Permission.READ))]
 TRIAGE = [Depends(Requires(Permission.TRIAGE))]
 
@@ -125,6 +146,7 @@ def cases(
         cases=[case_form(case) for case in found],
         broken=golden_set.broken,
         problem=golden_set.problem,
+        mix=golden_set.mix,
     )
 
 
@@ -158,10 +180,12 @@ def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def propose(source: Source, post: ProposePost) -> CaseForm:
+def propose(request: Request, source: Source, post: ProposePost) -> CaseForm:
     """A person then edits what a good answer needs, and another person signs."""
     with _StatusOfErrors():
-        return case_form(source.propose(post))
+        proposed = source.propose(post, request.state.person.name)
+    write_act(request, "propose", f"golden/{proposed.case_id}")
+    return case_form(proposed)
 
 
 @router.post(
@@ -170,9 +194,9 @@ def propose(source: Source, post: ProposePost) -> CaseForm:
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def add(source: Source, post: ImportPost) -> ImportResultsForm:
+def add(request: Request, source: Source, post: ImportPost) -> ImportResultsForm:
     """Lines are proposed one by one: a wrong line does not keep the others out."""
-    return ImportResultsForm(cases=[_added(source, line, post.actor) for line in post.cases])
+    return ImportResultsForm(cases=[_added(request, source, line) for line in post.cases])
 
 
 @router.post(
@@ -181,10 +205,12 @@ def add(source: Source, post: ImportPost) -> ImportResultsForm:
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
+def edit(request: Request, source: Source, case_id: str, post: EditPost) -> CaseForm:
     """The set keeps a signed case as it is until the change is signed."""
     with _StatusOfErrors():
-        return case_form(source.edit(case_id, post))
+        edited = source.edit(case_id, post, request.state.person.name)
+    write_act(request, "edit", f"golden/{case_id}")
+    return case_form(edited)
 
 
 @router.post(
@@ -194,9 +220,14 @@ def edit(source: Source, case_id: str, post: EditPost) -> CaseForm:
     dependencies=[Depends(Requires(Permission.APPROVE))],
 )
 def sign(request: Request, source: Source, case_id: str, post: SignPost) -> SignedCaseForm:
-    """The hash is that of the case as you saw it: a case changed since then is refused."""
+    """The hash is that of the case as you saw it: a case changed since then is refused.
+
+    Who proposed or edited a case does not sign it, and tags of an approver bound what they sign.
+    """
+    person: Person = request.state.person
     with _StatusOfErrors():
-        run = source.sign(case_id, post)
+        run = source.sign(case_id, post, person.name, person.tags)
+    write_act(request, "sign", f"golden/{case_id}")
     return signed_form(case_form(_case(request, case_id)), run)
 
 
@@ -206,10 +237,12 @@ def sign(request: Request, source: Source, case_id: str, post: SignPost) -> Sign
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def reject(source: Source, case_id: str, post: RejectPost) -> CaseForm:
+def reject(request: Request, source: Source, case_id: str, post: RejectPost) -> CaseForm:
     """A signed case that the proposal would have changed stays as it was."""
     with _StatusOfErrors():
-        return case_form(source.reject(case_id, post))
+        rejected = source.reject(case_id, post, request.state.person.name)
+    write_act(request, "reject", f"golden/{case_id}")
+    return case_form(rejected)
 
 
 @router.post(
@@ -218,10 +251,12 @@ def reject(source: Source, case_id: str, post: RejectPost) -> CaseForm:
     responses=REFUSED,
     dependencies=TRIAGE,
 )
-def run(source: Source, case_id: str) -> RunForm:
+def run(request: Request, source: Source, case_id: str) -> RunForm:
     """A signed case that passes is no longer run by itself."""
     with _StatusOfErrors():
-        return run_form(source.run(case_id))
+        done = source.run(case_id)
+    write_act(request, "run", f"golden/{case_id}")
+    return run_form(done)
 
 
 class _StatusOfErrors:
@@ -231,16 +266,23 @@ class _StatusOfErrors:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OwnCase):
+            IDENTITY_REFUSED.labels(Refusal.OWN_CASE).inc()
+        if isinstance(error, OutsideTags):
+            IDENTITY_REFUSED.labels(Refusal.OTHER_TAGS).inc()
+            raise HTTPException(403, str(error)) from error
         for refusal, status in ((NoSuchCase, 404), (CaseRefused, 409), (WrongCase, 422)):
             if isinstance(error, refusal):
                 raise HTTPException(status, str(error)) from error
 
 
-def _added(source: GoldenSource, line: Line, actor: str) -> ImportResultForm:
+def _added(request: Request, source: GoldenSource, line: Line) -> ImportResultForm:
     try:
-        return ImportResultForm(case_id=source.add(line, actor).case_id, refused="")
+        added = source.add(line, request.state.person.name)
     except (CaseRefused, WrongCase) as error:
         return ImportResultForm(case_id="", refused=str(error))
+    write_act(request, "propose", f"golden/{added.case_id}")
+    return ImportResultForm(case_id=added.case_id, refused="")
 
 
 def _case(request: Request, case_id: str) -> GoldenCase:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from ragvigil.model.incident import Incident, Verb
 from ragvigil.store.watch import incidents as stored
+from ragvigil.web.acts import write_act
 from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
@@ -26,6 +27,9 @@ from ragvigil.web.views.incidents import (
 router = APIRouter(prefix="/api/v1")
 
 Name = Annotated[str, Query(max_length=256)]
+PeoplesVerb = Literal[
+    "acknowledge", "snooze", "expected", "false_page", "resolve", "assign", "note"
+]
 
 
 class NoSuchIncident(LookupError):
@@ -43,10 +47,12 @@ class IncidentSource(Protocol):
         """The message of an incident, at most six lines."""
         ...
 
-    def act(self, incident_id: str, verb: Verb, actor: str, text: str, until: float) -> Incident:
+    def act(
+        self, incident_id: str, verb: Verb, actor: str, text: str, until: float, name: str
+    ) -> Incident:
         """Applies a person's verb; `until` in seconds since the epoch, 0 for none.
 
-        Raises NoSuchIncident or VerbRefused.
+        `name` is who has it after `assign`. Raises NoSuchIncident or VerbRefused.
         """
         ...
 
@@ -109,27 +115,28 @@ def incident(request: Request, incident_id: str) -> IncidentStoryForm:
 
 @router.post(
     "/incidents/{incident_id}/{verb}",
-    summary="Acknowledge, snooze, mark as expected or as a false page, resolve",
+    summary="Acknowledge, snooze, mark as expected or as a false page, resolve, assign, note",
     responses={409: {"model": Error, "description": "The incident does not take this verb."}},
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
 def act(
     request: Request,
     incident_id: str,
-    verb: Literal["acknowledge", "snooze", "expected", "false_page", "resolve"],
+    verb: PeoplesVerb,
     post: ActPost,
 ) -> IncidentForm:
     """`expected` makes the new level the one to compare with; it and `false_page` also resolve."""
     source = _source(request)
     if Verb(verb) is Verb.SNOOZE and post.until is None:
         raise HTTPException(422, "body.until: snooze needs a time to end at")
-    until = post.until.timestamp() if post.until else 0.0
+    until, actor = post.until.timestamp() if post.until else 0.0, request.state.person.name
     try:
-        after = source.act(incident_id, Verb(verb), post.actor, post.text, until)
+        after = source.act(incident_id, Verb(verb), actor, post.text, until, post.name)
     except NoSuchIncident as error:
         raise HTTPException(404, str(error)) from error
     except VerbRefused as error:
         raise HTTPException(409, str(error)) from error
+    write_act(request, verb, f"incidents/{incident_id}")
     return incident_form(after, source.lines(after))
 
 

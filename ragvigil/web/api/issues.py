@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -11,6 +13,7 @@ from ragvigil.model.score import Layer
 from ragvigil.store.engine.table import MOST_NANOS
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
+from ragvigil.web.acts import write_act
 from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
@@ -28,6 +31,13 @@ from ragvigil.web.views.issues import (
 router = APIRouter(prefix="/api/v1")
 
 Name = Annotated[str, Query(max_length=256)]
+Cursor = Annotated[
+    str,
+    Query(
+        pattern=r"^(\d{1,19}-[0-9a-f]{1,32}-[0-9a-f]{1,16})?$",
+        description="`next` of the page before",
+    ),
+]
 MOMENT = "ISO 8601, epoch seconds, or how long ago, like 7d"
 PeoplesVerb = Literal[
     "acknowledge", "resolve", "ignore", "reopen", "assign", "rename", "merge", "unmerge"
@@ -75,7 +85,7 @@ class IssueSource(Protocol):
         """Issues that look alike, and that nobody has merged or kept apart."""
         ...
 
-    def act(self, issue_id: str, verb: IssueVerb, post: IssueActPost) -> IssueForm:
+    def act(self, issue_id: str, verb: IssueVerb, actor: str, post: IssueActPost) -> IssueForm:
         """Applies a person's verb. Raises NoSuchIssue or VerbRefused."""
         ...
 
@@ -148,10 +158,8 @@ def issues(
 )
 def issue(request: Request, issue_id: str) -> IssueStoryForm:
     """A merged id shows the issue that it is part of."""
-    try:
+    with _status_of_errors():
         return _source(request).story(issue_id)
-    except NoSuchIssue as error:
-        raise HTTPException(404, str(error)) from error
 
 
 @router.get(
@@ -163,13 +171,7 @@ def members(
     request: Request,
     issue_id: str,
     until: Annotated[str, Query(max_length=40, description=f"before this minute: {MOMENT}")] = "",
-    cursor: Annotated[
-        str,
-        Query(
-            pattern=r"^(\d{1,19}-[0-9a-f]{1,32}-[0-9a-f]{1,16})?$",
-            description="`next` of the page before",
-        ),
-    ] = "",
+    cursor: Cursor = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> MembersForm:
     """A merged id shows the members of the issue that it is part of."""
@@ -183,10 +185,15 @@ def members(
         after_record_id=record_id,
         limit=limit,
     )
-    try:
+    with _status_of_errors():
         return _source(request).members(issue_id, filter_)
-    except NoSuchIssue as error:
-        raise HTTPException(404, str(error)) from error
+
+
+def begin_explaining(request: Request, issue_id: str) -> None:
+    """Begins what `explain` does, and returns: no page waits for minutes. Raises HTTPException."""
+    with _status_of_errors():
+        _source(request).begin_explaining(issue_id, request.state.person.name)
+    write_act(request, "explain", f"issues/{issue_id}")
 
 
 @router.post(
@@ -195,14 +202,12 @@ def members(
     responses={409: {"model": Error, "description": "Another issue is being explained."}},
     dependencies=[Depends(Requires(Permission.TRIAGE))],
 )
-def explain(request: Request, issue_id: str, post: ExplainPost) -> RootCauseForm:
+def explain(request: Request, issue_id: str, _: ExplainPost) -> RootCauseForm:
     """Without a judge, or without budget for it, the report is what code alone can tell."""
-    try:
-        return _source(request).explain(issue_id, post.actor)
-    except NoSuchIssue as error:
-        raise HTTPException(404, str(error)) from error
-    except VerbRefused as error:
-        raise HTTPException(409, str(error)) from error
+    with _status_of_errors():
+        report = _source(request).explain(issue_id, request.state.person.name)
+    write_act(request, "explain", f"issues/{issue_id}")
+    return report
 
 
 @router.post(
@@ -216,8 +221,17 @@ def act(request: Request, issue_id: str, verb: PeoplesVerb, post: IssueActPost) 
     source = _source(request)
     issue_verb = IssueVerb(verb)
     _require_values(issue_verb, post)
+    with _status_of_errors():
+        after = source.act(issue_id, issue_verb, request.state.person.name, post)
+    write_act(request, verb, f"issues/{issue_id}")
+    return after
+
+
+@contextmanager
+def _status_of_errors() -> Iterator[None]:
+    """Turns the errors of a source into HTTP statuses."""
     try:
-        return source.act(issue_id, issue_verb, post)
+        yield
     except NoSuchIssue as error:
         raise HTTPException(404, str(error)) from error
     except VerbRefused as error:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.store.scores import labels as stored
+from ragvigil.web.acts import write_act
 from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views import writing
 from ragvigil.web.views.labels import LabelForm, LabelsForm, label_form
-from ragvigil.web.views.posts import LabelPosts, LabelsAccepted
+from ragvigil.web.views.posts import LabelPost, LabelPosts, LabelsAccepted
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
 
 router = APIRouter(prefix="/api/v1")
 
@@ -37,8 +42,20 @@ def label(request: Request, posts: LabelPosts) -> LabelsAccepted:
                 f"label {index + 1}: there is no rubric {post.rubric}; "
                 f"there are {', '.join(sorted(known))}",
             )
-    accepted = writing.labels(request.app.state.store, listed, request.app.state.clock())
+    store, labeller = request.app.state.store, request.state.person.name
+    _require_own(store, listed, labeller)
+    accepted = writing.labels(store, listed, labeller, request.app.state.clock())
+    for trace_id in dict.fromkeys(post.trace_id.lower() for post in listed):
+        write_act(request, "label", f"traces/{trace_id}")
     return LabelsAccepted(labels=accepted)
+
+
+def _require_own(store: Store, posts: Sequence[LabelPost], labeller: str) -> None:
+    """Raises HTTPException (403) where a label of somebody else has an id of these."""
+    ids = [post.label_id for post in posts if post.label_id]
+    others = [label for label in stored.of_ids(store, ids) if label.labeller != labeller]
+    if others:
+        raise HTTPException(403, f"{others[0].label_id} is the id of a label of somebody else")
 
 
 @router.post(
@@ -55,6 +72,7 @@ def take_back(request: Request, label_id: Annotated[str, Path(max_length=256)]) 
     if matches[0].labeller != request.state.person.name:
         raise HTTPException(403, "only who gave a label takes it back")
     writing.take_back(store, matches[0], now)
+    write_act(request, "take back", f"traces/{matches[0].trace_id}")
     return label_form(matches[0])
 
 

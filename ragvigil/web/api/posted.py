@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from ragvigil.store.watch import deploys as stored
+from ragvigil.web.acts import write_act
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views import writing
@@ -41,7 +42,9 @@ def feedback(request: Request, response: Response, post: FeedbackPost) -> Accept
 )
 def mark_deploy(request: Request, post: DeployPost) -> Accepted:
     """Posting the same mark again changes nothing."""
-    return writing.deploy(request.app.state.store, post, request.app.state.clock())
+    accepted = writing.deploy(request.app.state.store, post, request.app.state.clock())
+    write_act(request, "mark", f"deploys/{accepted.id}")
+    return accepted
 
 
 @router.get(

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ragvigil.model.text import is_same_name
 from ragvigil.web.views.labels import LabelForm
 from ragvigil.web.views.posts import LabelPost
 
@@ -46,13 +47,17 @@ class ReadLabel:
 
 
 def labels_of(lines: Iterable[Line], labeller: str) -> Iterator[ReadLabel]:
-    """The lines as labels; `labeller` is who gave those that do not say."""
+    """The lines as labels of this labeller; a line that names somebody else is theirs to send."""
     for line in lines:
         if line.wrong:
             yield ReadLabel(number=line.number, wrong=line.wrong)
             continue
+        row = {"source": "file", **line.row}
+        if not is_same_name(str(row.pop("labeller", labeller)), labeller):
+            wrong = f"is a label of somebody else, and you are {labeller}: they import their own"
+            yield ReadLabel(number=line.number, wrong=wrong)
+            continue
         try:
-            row = {"source": "file", "labeller": labeller, **line.row}
             yield ReadLabel(number=line.number, post=LabelPost.model_validate(row))
         except ValidationError as error:
             yield ReadLabel(number=line.number, wrong=_sentence(error))

@@ -26,7 +26,7 @@ class Uploaded:
 
 
 def read_upload(content: bytes, labeller: str, save: Save) -> Uploaded:
-    """Stores the labels of a CSV file; `labeller` gave those that do not say whose they are."""
+    """Stores the labels of a CSV file; `labeller` is who sends it."""
     done = Uploaded()
     lines: list[tuple[int, LabelPost]] = []
     for line in labels_of(_lines(content), labeller):

@@ -83,7 +83,6 @@ def save_label(request: Request, name: str, fields: Fields) -> RedirectResponse:
             record_id=fields.get("record_id", ""),
             value=chosen.value,
             label="" if chosen.value is not None else chosen.name,
-            labeller=request.state.person.name,
             source="page",
             comment=fields.get("comment", "").strip(),
         )

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from ragvigil.web.access import Access, peer_of
+from ragvigil.web.acts import write_act
 from ragvigil.web.identity import Identity, Way
 from ragvigil.web.metrics import IDENTITY_REFUSED, Refusal
 from ragvigil.web.pages.forms import Fields, forgery_token
@@ -52,6 +53,7 @@ def sign_in(request: Request, fields: Fields) -> Response:
         return _page(request, wanted, f"A token of the role {person.role} reads no page.", 403)
     reply = _to(request, wanted)
     reply.headers["set-cookie"] = access.begin(token)
+    write_act(request, "sign in", "sessions", person)
     return reply
 
 
@@ -60,6 +62,8 @@ def sign_out(request: Request, _: Fields) -> Response:
     """Ends the session for good; a copy of its cookie opens nothing."""
     reply = _to(request, "/sign-in")
     reply.headers["set-cookie"] = request.app.state.access.end(request.state.identity)
+    if request.state.person is not None:
+        write_act(request, "sign out", "sessions")
     return reply
 
 

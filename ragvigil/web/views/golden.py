@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragvigil.model.golden import (
     CaseEvent,
@@ -17,7 +17,7 @@ from ragvigil.model.golden import (
     GoldenCase,
     QueryType,
 )
-from ragvigil.web.views.posts import Hex, Name, Text
+from ragvigil.web.views.posts import Hex, Name, PersonalPost, Text
 from ragvigil.web.views.values import view
 
 MOST_AT_ONCE = 50
@@ -93,6 +93,9 @@ class SetForm(BaseModel):
     """The set as it is committed, line by line, and what is wrong with it."""
 
     cases: list[Line]
+    unsigned: list[int] = Field(
+        description="places in `cases`, from 0, of those that nobody signed as they stand"
+    )
     broken: list[BrokenForm]
     problem: str = Field(description="why the set cannot be read or signed into; empty for nothing")
     mix: MixForm
@@ -104,6 +107,7 @@ class CasesForm(BaseModel):
     cases: list[CaseForm]
     broken: list[BrokenForm]
     problem: str
+    mix: MixForm
 
 
 class RunForm(BaseModel):
@@ -161,25 +165,19 @@ class ImportResultsForm(BaseModel):
     cases: list[ImportResultForm]
 
 
-class ProposePost(BaseModel):
+class ProposePost(PersonalPost):
     """A stored record that should become a case."""
-
-    model_config = ConfigDict(extra="forbid")
 
     trace_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{32}$")]
     record_id: Annotated[str, Field(max_length=16, pattern=Hex)] = Field(
         default="", description="needed where the trace has several records"
     )
     issue_id: Name = ""
-    actor: Name = Field(description="who proposes it")
 
 
-class EditPost(BaseModel):
+class EditPost(PersonalPost):
     """New values of a case; fields left out keep theirs."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name
     revision: int | None = Field(default=None, ge=0, description="the revision that the person saw")
     question: Text | None = None
     gold_chunk_ids: list[Name] | None = None
@@ -195,31 +193,22 @@ class EditPost(BaseModel):
     issue_id: Name | None = None
 
 
-class SignPost(BaseModel):
+class SignPost(PersonalPost):
     """An approval of a case as the person saw it."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name = Field(description="who approves it")
     content_hash: Name = Field(description="of the case as the person saw it")
     despite_warnings: bool = Field(default=False, description="sign although there are warnings")
 
 
-class RejectPost(BaseModel):
+class RejectPost(PersonalPost):
     """Why a proposal is declined."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name
     text: Text = ""
 
 
-class ImportPost(BaseModel):
+class ImportPost(PersonalPost):
     """Cases by the keys of the set's file; each becomes a proposal."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name
     cases: list[Line] = Field(max_length=MOST_AT_ONCE)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
 from ragvigil.store.watch.incidents import PageCounts
-from ragvigil.web.views.posts import Name, Text, Time
+from ragvigil.web.views.posts import Name, PersonalPost, Text, Time
 from ragvigil.web.views.values import view
 
 
@@ -108,14 +108,12 @@ class WhyForm(BaseModel):
     lines: list[str] = Field(description="at most ten")
 
 
-class ActPost(BaseModel):
+class ActPost(PersonalPost):
     """What a person does about an incident, and why."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name = Field(default="", description="who says it")
     text: Text = Field(default="", description="why, in words")
     until: Time | None = Field(default=None, description="when a snooze ends")
+    name: Name = Field(default="", description="assign: who has it now; empty is nobody")
 
 
 def incident_form(incident: Incident, message: Sequence[str]) -> IncidentForm:

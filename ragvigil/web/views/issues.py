@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragvigil.model.issue import (
     FailureKind,
@@ -27,7 +27,7 @@ from ragvigil.web.views.issue_evidence import (
     NeighbourForm,
     PartForm,
 )
-from ragvigil.web.views.posts import Name, Text, Time
+from ragvigil.web.views.posts import Name, PersonalPost, Text, Time
 from ragvigil.web.views.values import time_or_none, view
 
 
@@ -236,15 +236,11 @@ class IssueStoryForm(IssueForm):
     events: list[IssueEventForm] = Field(description="the oldest first")
 
 
-class ExplainPost(BaseModel):
-    """Who asks for the root cause."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    actor: Name = Field(default="", description="who says it")
+class ExplainPost(PersonalPost):
+    """Asks for the root cause; there is nothing to say."""
 
 
-class IssueActPost(ExplainPost):
+class IssueActPost(PersonalPost):
     """What a person does about an issue, and why."""
 
     text: Text = Field(default="", description="why, in words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -50,6 +51,20 @@ MOST_LABELS = 1000
 """Labels in one request."""
 
 
+class PersonalPost(BaseModel):
+    """What a person posts. Whose it is, the request itself shows: a body names nobody."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_nobody(cls, body: object) -> object:
+        for name in ("actor", "labeller"):
+            if isinstance(body, Mapping) and name in body:
+                raise ValueError(f"who acts is whose token it is: take `{name}` out of the body")
+        return body
+
+
 class FeedbackPost(BaseModel):
     """A user's feedback on an answer, named by trace, span, session or response id."""
 
@@ -95,10 +110,8 @@ def _passed(value: object) -> object:
     return PASS_WORDS.get(str(value).lower(), value) if isinstance(value, str | bool) else value
 
 
-class LabelPost(BaseModel):
+class LabelPost(PersonalPost):
     """A person's verdict on an answer by one rubric: a value, a word, or both."""
-
-    model_config = ConfigDict(extra="forbid")
 
     label_id: Name = Field(
         default="",
@@ -114,7 +127,6 @@ class LabelPost(BaseModel):
         default=None, description="1 good to 0 bad; `pass`, `fail`, true and false are understood"
     )
     label: Name = Field(default="", description="the rubric's word, such as `refused`")
-    labeller: Name = ""
     source: Name = "api"
     comment: Text = ""
     time: Time | None = Field(default=None, description="when it was given; default now")
@@ -174,12 +186,12 @@ def post_id(post: FeedbackPost | DeployPost, time: datetime) -> str:
     return str(uuid.uuid5(NAMESPACE, content))
 
 
-def label_id(post: LabelPost) -> str:
+def label_id(post: LabelPost, labeller: str) -> str:
     """The id of a label: its own, else one made of its rubric, record and labeller.
 
     So a labeller's second label of a record replaces the first.
     """
     if post.label_id:
         return post.label_id
-    parts = (post.rubric, post.trace_id.lower(), post.record_id.lower(), post.labeller)
+    parts = (post.rubric, post.trace_id.lower(), post.record_id.lower(), labeller)
     return str(uuid.uuid5(NAMESPACE, "label\x00" + "\x00".join(parts)))

@@ -61,18 +61,23 @@ def deploy(store: Store, post: DeployPost, now: datetime) -> Accepted:
     return Accepted(id=mark.deploy_id, matched=True)
 
 
-def labels(store: Store, posts: Sequence[LabelPost], now: datetime) -> list[Accepted]:
-    """Stores labels together; returns when they are durable. Of equal ids the last counts."""
+def labels(
+    store: Store, posts: Sequence[LabelPost], labeller: str, now: datetime
+) -> list[Accepted]:
+    """Stores a person's labels together; returns when they are durable.
+
+    Of equal ids the last counts.
+    """
     listed = [
         labelled.Label(
-            label_id=label_id(post),
+            label_id=label_id(post, labeller),
             rubric=post.rubric,
             trace_id=post.trace_id.lower(),
             record_id=post.record_id.lower(),
             time_unix_nano=_nanos(post.time or now),
             value=post.value,
             label=post.label,
-            labeller=post.labeller,
+            labeller=labeller,
             source=post.source,
             comment=post.comment,
         )

@@ -76,19 +76,21 @@ def test_good_lines_are_taken_and_bad_ones_named(
         line(5, 0.25, labeller="bob"),
         line(6, float("nan")),
         line(7, 1, comment="\ud800"),
+        line(8, 0.75, labeller="Triager"),
     )
-    assert import_labels(path, daemon, labeller="ada", as_json=False) == 1
+    assert import_labels(path, daemon, as_json=False) == 1
     said = capsys.readouterr()
-    assert said.out == "2 labels stored, 1 of answers that are not stored (yet); 7 lines refused\n"
+    assert said.out == "2 labels stored, 1 of answers that are not stored (yet); 8 lines refused\n"
     refusals = {line.partition(":")[0]: line.partition(": ")[2] for line in said.err.splitlines()}
-    assert sorted(refusals) == [f"line {number}" for number in (10, 2, 3, 5, 6, 7, 9)]
+    assert sorted(refusals) == [f"line {number}" for number in (10, 2, 3, 5, 6, 7, 8, 9)]
     assert refusals["line 5"] == "value: Input should be less than or equal to 1"
     assert "there is no rubric eloquence" in refusals["line 6"]
     assert "a label in words is needed" in refusals["line 7"]
+    assert refusals["line 8"].startswith("is a label of somebody else, and you are triager")
     found = {label["value"]: label for label in stored(daemon)}
     assert {(value, label["labeller"]) for value, label in found.items()} == {
-        (1.0, "ada"),
-        (0.25, "bob"),
+        (1.0, "triager"),
+        (0.75, "triager"),
     }
     assert found[1.0]["source"] == "file"
 
@@ -172,9 +174,8 @@ def test_without_a_daemon_or_token_the_way_out_is_said(daemon: Settings, tmp_pat
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_garbage_is_refused_line_by_line_and_never_raises(
-    tmp_path: Path, lines: list[bytes], suffix: str
+    daemon: Settings, tmp_path: Path, lines: list[bytes], suffix: str
 ) -> None:
     path = tmp_path / f"garbage{suffix}"
     path.write_bytes(b"\n".join(lines))
-    nobody = Settings.model_validate({"web": {"endpoint": "127.0.0.1:9"}})
-    assert import_labels(path, nobody, as_json=True) in (0, 1, 2)
+    assert import_labels(path, daemon, as_json=True) in (0, 1, 2)
