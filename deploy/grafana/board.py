@@ -16,6 +16,7 @@ from deploy.grafana.panels import SOURCE, panel
 
 TAG = "ragvigil"
 SCOPE = 'service=~"$service", environment=~"$environment"'
+PAGES = "http://127.0.0.1:8088"
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
 
 
@@ -28,13 +29,22 @@ def board(
     sections: Iterable[Section],
     marks: str | None = None,
     since: str = "now-24h",
+    page: str | None = None,
 ) -> dict[str, Any]:
-    """The dashboard as Grafana reads it. `marks` is the PromQL of notices drawn on every chart."""
+    """The dashboard as Grafana reads it. `marks` is the PromQL of notices drawn on every chart.
+
+    `page` is the address of a page of ragvigil that says the same in sentences.
+    """
     made = build.Dashboard(title).uid(uid).tags([TAG]).description(says)
     made.time(since, "now").refresh("1m").timezone("browser").editable()
-    made.tooltip(grafana.DashboardCursorSync.CROSSHAIR).variables([_source(), *variables])
+    made.tooltip(grafana.DashboardCursorSync.CROSSHAIR).variables(
+        [_source(), _ragvigil(), *variables]
+    )
     others = build.DashboardLink("ragvigil").type(grafana.DashboardLinkType.DASHBOARDS)
     made.link(others.tags([TAG]).as_dropdown(True).include_vars(True).keep_time(True))
+    if page:
+        told = build.DashboardLink("this route in ragvigil").type(grafana.DashboardLinkType.LINK)
+        made.link(told.url(page).target_blank(True))
     if marks:
         made.annotation(NoticeMarks(marks))
     numbers = count(1)
@@ -99,3 +109,9 @@ class _Mark(grafana.AnnotationQuery):
 
 def _source() -> build.DatasourceVariable:
     return build.DatasourceVariable("datasource").label("Prometheus").type("prometheus")
+
+
+def _ragvigil() -> build.TextBoxVariable:
+    """Where ragvigil's pages are: `[web] external_url`."""
+    made = build.TextBoxVariable("ragvigil").label("ragvigil's pages").default_value(PAGES)
+    return made.current(grafana.VariableOption(text=PAGES, value=PAGES))

@@ -41,7 +41,7 @@ def panel(chart: Chart) -> Builder:
     if chart.repeat:
         made.repeat(chart.repeat).repeat_direction("h").max_per_row(3)
     if chart.links_to_route:
-        made.data_links([_route_link(chart.shape)])
+        made.data_links([_page_link(chart.shape), _route_link(chart.shape)])
     return made
 
 
@@ -142,6 +142,19 @@ def _route_link(shape: Shape) -> build.DashboardLink:
     chosen = "&".join(f"var-{name}=${{{where}.{name}}}" for name in names)
     link = build.DashboardLink("this route in detail").target_blank(False)
     return link.url(f"/d/{ROUTE_DASHBOARD}?{chosen}&${{__url_time_range}}")
+
+
+def route_page(labels: str) -> str:
+    """The page of a route for the time shown; `labels` is a pattern of `{name}` for its labels."""
+    names = ("service", "environment", "route")
+    chosen = "&".join(f"{name}=${{{labels.format(name=name)}:percentencode}}" for name in names)
+    return f"${{ragvigil}}/routes?{chosen}&since=${{__from}}&until=${{__to}}"
+
+
+def _page_link(shape: Shape) -> build.DashboardLink:
+    where = "__data.fields" if shape is Shape.TABLE else "__field.labels"
+    link = build.DashboardLink("this route in ragvigil").target_blank(True)
+    return link.url(route_page(f"{where}.{{name}}"))
 
 
 def _newest() -> common.ReduceDataOptions:

@@ -8,6 +8,7 @@ from deploy.grafana.board import board, from_labels, noticed, window
 from deploy.grafana.chart import Chart, Limits, Query, Section, Shape, Unit
 from deploy.grafana.issues import issues_of
 from deploy.grafana.overview import LAYERS, SCORES
+from deploy.grafana.panels import route_page
 
 ROUTE = 'service="$service", environment="$environment", route="$route"'
 SHOWN = f'{ROUTE}, window="$window"'
@@ -31,6 +32,7 @@ def dashboard() -> dict[str, Any]:
         ),
         marks=noticed(ROUTE),
         since="now-2d",
+        page=route_page("{name}"),
     )
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 FAILED = "failed"
+TICK_SECONDS = 300
+"""The newest tick ends so long after the time at which it is computed, at most."""
 WINDOW = "6h"
 """The delta beside a chart: the window that says whether a series moved."""
 
@@ -83,17 +85,24 @@ class SeriesListForm(BaseModel):
     since: datetime
     until: datetime
     series: list[SeriesForm] = Field(description="by service, environment, route, layer and rubric")
+    rates: list[DeltaForm] = Field(
+        description="the newest 6h comparison of the shares of labels, in the same order"
+    )
     changes: list[ChangeForm] = Field(description="newest first")
 
 
 def charts_of(
     store: Store, filter_: SeriesFilter, begin: datetime, end: datetime
 ) -> SeriesListForm:
-    """The series that match, and the changes of their place."""
+    """The series that match, the shares of labels, and the changes of their place."""
+    deltas = _newest_deltas(store, filter_, int(end.timestamp()))
     return SeriesListForm(
         since=begin,
         until=end,
-        series=series_of(store, filter_, begin, end),
+        series=_series(store, filter_, begin, end, deltas, with_usual=True),
+        rates=[
+            delta for series, delta in sorted(deltas.items(), key=_order) if ":" in series.rubric
+        ],
         changes=changes_of(
             store,
             service=filter_.service,
@@ -118,6 +127,19 @@ def series_of(
     `rubrics` of the filter may name shares of labels, like `groundedness:failed`. Three reads of
     the store, two without the usual ranges, however many series there are.
     """
+    deltas = _newest_deltas(store, filter_, int(end.timestamp()))
+    return _series(store, filter_, begin, end, deltas, with_usual=with_usual)
+
+
+def _series(
+    store: Store,
+    filter_: SeriesFilter,
+    begin: datetime,
+    end: datetime,
+    deltas: Mapping[Series, DeltaForm],
+    *,
+    with_usual: bool,
+) -> list[SeriesForm]:
     first, last = int(begin.timestamp()), int(end.timestamp())
     length = bin_for(last - first)
     first -= first % length
@@ -130,7 +152,6 @@ def series_of(
     )
     unit = max(HOUR, length)
     past = _past(store, base, wanted, (first, last), unit, has_labels) if with_usual else {}
-    deltas = _newest_deltas(store, filter_, last)
     return [
         view(
             SeriesForm,
@@ -248,7 +269,12 @@ def _newest_deltas(store: Store, filter_: SeriesFilter, now: int) -> dict[Series
         environment=filter_.environment,
         route=filter_.route or "",
         window=WINDOW,
-        until=now,
+        until=now + TICK_SECONDS,
     )
     rows = rubric_deltas.latest(store, place, now)
-    return {row.series: delta_form(row, []) for row in rows}
+    return {
+        row.series: delta_form(row, [])
+        for row in rows
+        if filter_.route in (None, row.series.route)
+        and (not filter_.rubrics or row.series.rubric in filter_.rubrics)
+    }

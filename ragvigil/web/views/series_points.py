@@ -11,8 +11,8 @@ HOUR, DAY = 3600, 86_400
 BINS = (60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, DAY)
 """Lengths of bins in seconds; each divides the next and the day, so that hours of days compare."""
 MOST_BINS = 120
-LEAST_BINS = 12
-ENOUGH_SCORES = 8
+LEAST_BINS = 24
+ENOUGH_SCORES = 6
 """Bins grow until the mean of a usual bin is of so many scores: fewer show noise."""
 PAST_DAYS = 7
 LEAST_DAYS = 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -12,6 +14,7 @@ from deploy.grafana import make
 from deploy.grafana.overview import LAYERS
 from ragvigil.app.cli.help_tables import metrics_of
 from ragvigil.model.score import Layer
+from ragvigil.web.times import point_of_time
 from tests.grafana_boards import panels, queries, substituted, variables
 from tests.house.tables import READMES
 
@@ -77,6 +80,29 @@ def test_ids_are_unique_and_links_lead_to_one_of_them() -> None:
     linked = set(re.findall(r'"/d/([\w-]+)', json.dumps(BOARDS)))
     assert linked
     assert linked <= set(ids)
+
+
+def test_links_to_a_route_open_its_page_whatever_its_name_at_the_time_that_is_shown() -> None:
+    links = [
+        link["url"]
+        for board in BOARDS.values()
+        for panel in panels(board)
+        for link in panel.get("fieldConfig", {}).get("defaults", {}).get("links", ())
+        if "/routes?" in link["url"]
+    ]
+    links += [link["url"] for link in BOARDS["route.json"]["links"] if "/routes?" in link.get("url", "")]
+    assert len(links) > 3
+    for link in links:
+        address = re.sub(r"\$\{[\w.]*?(\w+):percentencode\}", r"\1%26%2F%20", link)
+        address = substituted(
+            address, {"ragvigil": "http://r", "__from": "1772366400000", "__to": "1772370000000"}
+        )
+        split = urlsplit(address)
+        assert (split.netloc, split.path) == ("r", "/routes")
+        query = dict(parse_qsl(split.query))
+        assert query["route"] == "route&/ "
+        assert set(query) == {"service", "environment", "route", "since", "until"}
+        assert point_of_time(query["since"], datetime.now(UTC)).year == 2026
 
 
 @pytest.mark.parametrize(

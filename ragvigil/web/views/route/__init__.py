@@ -1,0 +1,1 @@
+"""How a route is doing: its rubrics, which of them belong together, and that in sentences."""
