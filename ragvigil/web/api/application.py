@@ -39,7 +39,8 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
-from ragvigil.web.pages import addresses, docs, label, route, routes, runbook, sign_in
+from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
+from ragvigil.web.pages import golden as golden_page
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -77,6 +78,8 @@ PARTS = (
     runbook,
     sign_in,
     label,
+    golden_page,
+    case,
     route,
     routes,
 )

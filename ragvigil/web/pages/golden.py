@@ -1,0 +1,105 @@
+"""The page of golden cases: is the set good, and what waits for me?"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+
+from ragvigil.web.api.golden import Source, case, cases, golden_set, propose
+from ragvigil.web.drawings.mix import mix_bar
+from ragvigil.web.pages.case import signer_of
+from ragvigil.web.pages.forms import Fields, back_to
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.cases.words import (
+    composition_says,
+    golden_heading,
+    set_lead,
+    waiting,
+)
+from ragvigil.web.views.golden import CaseForm, ProposePost
+
+router = APIRouter()
+
+READ = [Depends(Requires(Permission.READ))]
+MOST = 10_000
+SHOWN = 200
+NO_SET = "No golden set is kept here"
+State = Literal["", "proposed", "signed", "passing", "rejected"]
+Kind = Literal["", "canonical", "adversarial", "failure"]
+Name = Annotated[str, Query(max_length=256)]
+
+
+@router.get("/golden", include_in_schema=False, dependencies=READ, summary="The golden set")
+def golden_page(
+    request: Request, state: State = "", kind: Kind = "", tag: Name = "", issue: Name = ""
+) -> HTMLResponse:
+    """Proposals, the mix of the set, and its cases; how to begin one where there is none."""
+    if request.app.state.golden is None:
+        return render(
+            request, "golden_none.html", title="No golden set is kept here", page="golden"
+        )
+    source = request.app.state.golden
+    listed = cases(
+        request=request, source=source, state="", service="", query_type="", issue="", limit=MOST
+    )
+    person = request.state.person
+    proposals = [each for each in listed.cases if each.state == "proposed"]
+    found = waiting(proposals, signer_of(person, source))
+    chosen = {"state": state, "query_type": kind, "issue_id": issue}
+    matches = [each for each in listed.cases if _matches(each, chosen, tag)]
+    first = found.first
+    return render(
+        request,
+        "golden.html",
+        title=golden_heading(found, listed.mix),
+        page="golden",
+        found=found,
+        listed=listed,
+        lead=set_lead(listed.mix),
+        missing=composition_says(listed.mix),
+        bars=[
+            mix_bar(**part.model_dump(exclude={"query_type"}), name=part.query_type)
+            for part in listed.mix.parts
+        ],
+        first=case(request=request, source=source, case_id=first.case_id) if first else None,
+        matches=matches[:SHOWN],
+        all_matches=len(matches),
+        chosen={"state": state, "kind": kind, "tag": tag, "issue": issue},
+        tags=sorted({each for listed_case in listed.cases for each in listed_case.tags})[:60],
+    )
+
+
+@router.get("/golden.jsonl", include_in_schema=False, dependencies=READ, summary="The signed set")
+def golden_jsonl(source: Source) -> StreamingResponse:
+    """The cases that are as they were signed, as `ragvigil golden export` writes them."""
+    headers = {"content-disposition": 'attachment; filename="golden.jsonl"'}
+    kept = golden_set(source=source)
+    signed = (line for place, line in enumerate(kept.cases) if place not in set(kept.unsigned))
+    lines = (json.dumps(line, ensure_ascii=False) + "\n" for line in signed)
+    return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
+
+
+@router.post(
+    "/golden",
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.TRIAGE))],
+    summary="Propose an answer as a case",
+)
+def propose_case(request: Request, source: Source, fields: Fields) -> RedirectResponse:
+    """Leads to the case, to be edited."""
+    post = ProposePost(
+        trace_id=fields.get("trace_id", ""),
+        record_id=fields.get("record_id", ""),
+        issue_id=fields.get("issue_id", ""),
+    )
+    made = propose(request=request, source=source, post=post)
+    return back_to(f"/golden/{made.case_id}", request, "propose")
+
+
+def _matches(each: CaseForm, chosen: dict[str, str], tag: str) -> bool:
+    is_chosen = all(not value or getattr(each, name) == value for name, value in chosen.items())
+    return is_chosen and (not tag or tag in each.tags)

@@ -1,0 +1,1 @@
+"""Golden cases as their pages show them."""
