@@ -131,7 +131,10 @@ class StoreIssueReader:
 
 
 def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[str, ...]:
-    """Phrases that the reasons of its members use and other failing records of its layer do not."""
+    """Phrases that the reasons of its members use and other failing records of its layer do not.
+
+    There are none where nothing else fails: then any word would be one.
+    """
     rows = failed.find(
         store,
         failed.FailureFilter(
@@ -147,4 +150,4 @@ def terms_of(store: Store, issue: Issue, issue_ids: Collection[str]) -> tuple[st
     for row in rows:
         is_ours = row.membership is not None and row.membership.issue_id in issue_ids
         reasons[is_ours].append(row.masked)
-    return telling(reasons[True], reasons[False])
+    return telling(reasons[True], reasons[False]) if reasons[False] else ()

@@ -41,6 +41,8 @@ from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
 from ragvigil.web.pages import golden as golden_page
+from ragvigil.web.pages import issue as issue_page
+from ragvigil.web.pages import issues as issues_page
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -77,6 +79,8 @@ PARTS = (
     docs,
     runbook,
     sign_in,
+    issues_page,
+    issue_page,
     label,
     golden_page,
     case,

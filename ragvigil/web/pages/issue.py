@@ -1,0 +1,149 @@
+"""The page of an issue: why does it happen, how do I fix it? With all that people do about it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
+from pydantic import ValidationError
+
+from ragvigil.model.issue import IssueVerb
+from ragvigil.store.issues import golden as cases
+from ragvigil.store.records import records
+from ragvigil.web.api import issues as api
+from ragvigil.web.pages.forms import Fields, back_to
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.issue_pages import problems, rows, sentences
+from ragvigil.web.views.issue_pages.examples import examples, keys
+from ragvigil.web.views.issues import IssueActPost
+from ragvigil.web.views.records import RecordForm
+
+router = APIRouter()
+
+READ = [Depends(Requires(Permission.READ))]
+TRIAGE = [Depends(Requires(Permission.TRIAGE))]
+PAGE = 50
+DAYS = {"1d": 1, "7d": 7, "30d": 30}
+"""How long an issue can be ignored, beside a number of answers and for ever."""
+
+
+@router.get(
+    "/issues/{issue_id}",
+    include_in_schema=False,
+    summary="Why does it happen, and how is it fixed?",
+    dependencies=READ,
+)
+def issue_page(request: Request, issue_id: str) -> HTMLResponse:
+    """One issue; a merged id shows the issue that it is part of."""
+    return _shown(request, issue_id)
+
+
+@router.get(
+    "/issues/{issue_id}/members",
+    include_in_schema=False,
+    summary="The failing answers of an issue",
+    dependencies=READ,
+)
+def members_page(request: Request, issue_id: str, cursor: api.Cursor = "") -> HTMLResponse:
+    """Fifty, the newest first."""
+    page = api.members(request, issue_id, until="", cursor=cursor, limit=PAGE)
+    story = api.issue(request, issue_id)
+    return render(
+        request,
+        "issue_members.html",
+        title=f"{problems.heading(story)}: {sentences.answers(story.count)}",
+        page="issues",
+        issue=story,
+        members=page.members,
+        next=page.next,
+        is_first=not cursor,
+    )
+
+
+@router.post(
+    "/issues/{issue_id}/explain",
+    include_in_schema=False,
+    summary="Look for the root cause now",
+    dependencies=TRIAGE,
+)
+def explain(request: Request, issue_id: str, fields: Fields) -> Response:
+    """Begins a report and returns: a model may read traces for minutes."""
+    del fields
+    try:
+        api.begin_explaining(request, issue_id)
+    except HTTPException as error:
+        return _shown(request, issue_id, error)
+    return back_to(f"/issues/{issue_id}", request, "explain")
+
+
+@router.post(
+    "/issues/{issue_id}/{verb}",
+    include_in_schema=False,
+    summary="Take, resolve, ignore, reopen, give, rename, merge, keep apart",
+    dependencies=TRIAGE,
+)
+def act(request: Request, issue_id: str, verb: api.PeoplesVerb, fields: Fields) -> Response:
+    """Carries out a verb; what is refused is said on the page."""
+    try:
+        post = _post(request, fields)
+        api.act(request, issue_id, verb, post)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        return _shown(request, issue_id, HTTPException(422, f"{where}: {problem['msg']}"))
+    except HTTPException as error:
+        return _shown(request, issue_id, error)
+    is_apart = verb == IssueVerb.UNMERGE and post.other
+    back = "/issues" if fields.get("from") == "list" else f"/issues/{issue_id}"
+    return back_to(back, request, "apart" if is_apart else verb)
+
+
+def _post(request: Request, fields: Fields) -> IssueActPost:
+    """What the form says. Raises ValidationError, or HTTPException (422)."""
+    end, count = fields.get("end", ""), fields.get("count", "").strip()
+    now: datetime = request.app.state.clock()
+    if end == "count" and not count.isdecimal():
+        raise HTTPException(422, "count: say after how many more answers it comes back")
+    return IssueActPost(
+        text=fields.get("text", ""),
+        until=now + timedelta(days=DAYS[end]) if end in DAYS else None,
+        count=int(count) if end == "count" else 0,
+        for_ever=end == "ever",
+        release=fields.get("release", "").strip(),
+        name=fields.get("name", ""),
+        other=fields.get("other", "").strip(),
+    )
+
+
+def _shown(request: Request, issue_id: str, problem: HTTPException | None = None) -> HTMLResponse:
+    """The page, with the problem of an act above it. Raises HTTPException (404)."""
+    story = api.issue(request, issue_id)
+    now: datetime = request.app.state.clock()
+    stored = {
+        key: RecordForm.model_validate(form)
+        for key, form in records.several(request.app.state.store, keys(story)).items()
+    }
+    proposed = cases.find(request.app.state.store, cases.CaseFilter(issue_id=story.issue_id))
+    report = story.root_cause
+    return render(
+        request,
+        "issue.html",
+        title=problems.heading(story),
+        page="issues",
+        status=problem.status_code if problem else 200,
+        problem=problem.detail if problem else "",
+        asked_id=issue_id,
+        issue=story,
+        row=rows.issue_row(story, now),
+        examples=examples(story, stored),
+        grades=[sentences.grade(grade) for grade in report.grades] if report else [],
+        traits=[sentences.trait_line(trait) for trait in story.traits],
+        stands_out=sentences.stands_out(story.traits),
+        pairs=[(pair, sentences.pair_words(pair)) for pair in story.pairs],
+        events=[(event, sentences.event_line(event)) for event in reversed(story.events)],
+        proposed={(case.trace_id, case.record_id): case for case in proposed},
+        can_propose=request.app.state.golden is not None,
+        words=sentences,
+    )

@@ -1,0 +1,111 @@
+"""The page of issues: what fails, and what first?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+
+from ragvigil.model.issue import IssueState
+from ragvigil.model.score import Layer
+from ragvigil.store.issues.issues import NOBODY
+from ragvigil.web.api import issues as api
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.scope import scope_of
+from ragvigil.web.views.issue_pages import sentences
+from ragvigil.web.views.issue_pages.rows import issue_row
+
+router = APIRouter()
+
+PAGE = 50
+MOST_OWNERS = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a reader has chosen besides the scope; empty is any."""
+
+    state: str
+    family: str
+    owner: str
+    q: str
+
+    def chosen(self) -> dict[str, str]:
+        """The chosen values by the names of the address."""
+        every = {"state": self.state, "family": self.family, "owner": self.owner, "q": self.q}
+        return {name: value for name, value in every.items() if value}
+
+
+@router.get(
+    "/issues",
+    include_in_schema=False,
+    summary="What fails, and what first?",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def issues_page(
+    request: Request,
+    state: IssueState | None = None,
+    family: Layer | None = None,
+    owner: api.Name = "",
+    q: api.Name = "",
+    cursor: api.Name = "",
+) -> HTMLResponse:
+    """Issues that were seen in the chosen time, the most harmful first."""
+    scope, now = scope_of(request), _now(request)
+    begin, end = scope.window(now)
+    page = api.issues(
+        request,
+        state=state,
+        service=scope.service,
+        environment=scope.environment,
+        route=scope.route,
+        family=family,
+        owner=owner,
+        since=begin.isoformat(),
+        until=end.isoformat() if scope.until else "",
+        q=q,
+        cursor=cursor,
+        limit=PAGE,
+    )
+    filters = Filters(state=state or "", family=family or "", owner=owner, q=q)
+    is_filtered = bool(filters.chosen() or scope.service or scope.environment or scope.route)
+    return render(
+        request,
+        "issues.html",
+        title=sentences.list_heading(page, is_filtered=is_filtered),
+        page="issues",
+        is_refreshed=not cursor and not scope.until,
+        lead=sentences.list_lead(page),
+        issues=page,
+        rows=[issue_row(issue, now) for issue in page.issues],
+        filters=filters.chosen(),
+        menus=_menus(filters, page.owners),
+        pairs=[(pair, sentences.pair_words(pair)) for pair in api.issue_pairs(request).pairs],
+        words=sentences,
+        is_first=not cursor,
+    )
+
+
+def _now(request: Request) -> datetime:
+    now: datetime = request.app.state.clock()
+    return now
+
+
+def _menus(
+    filters: Filters, owners: Sequence[str]
+) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+    """Menus of choices: label, name in the address, what is chosen, and values with their words."""
+
+    def choices(values: Iterable[str]) -> list[tuple[str, str]]:
+        return [(value, value.replace("_", "-")) for value in values]
+
+    people = [(name, name) for name in (NOBODY, *owners[:MOST_OWNERS])]
+    return [
+        ("state", "state", filters.state, choices(IssueState)),
+        ("layer", "family", filters.family, choices(Layer)),
+        ("owner", "owner", filters.owner, people),
+    ]
