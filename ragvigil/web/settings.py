@@ -21,7 +21,7 @@ from ragvigil.model.token import (
     require_consistent,
 )
 from ragvigil.web.identity import Person, Role
-from ragvigil.web.labelling.rules import DEFAULT_QUEUES, LabelQueue
+from ragvigil.web.labelling.rules import LabelQueue
 from ragvigil.web.people import FORM, people_in, person_of, require_name
 
 HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -42,6 +42,11 @@ class WebSettings(BaseModel):
         default="",
         description="address of the runbook that alerts link to; "
         "without it `/runbook` of the daemon",
+    )
+    open_in: Mapping[str, str] = Field(
+        default={},
+        description="where else a trace can be opened: a name and an address with `{trace_id}`, "
+        'and `{span_id}` if wanted, like { Tempo = "https://tempo.example/trace/{trace_id}" }',
     )
     allowed_hosts: HostNames = Field(
         default=(),
@@ -103,9 +108,10 @@ class WebSettings(BaseModel):
         default=256, ge=16, description="connections at the same time, half of them for one address"
     )
     label_queues: tuple[LabelQueue, ...] = Field(
-        default=DEFAULT_QUEUES,
-        description="rules that fill queues of answers for people to label; "
-        "given, they replace those that are there without them",
+        default=(),
+        description="rules that fill queues of answers for people to label, with the keys name, "
+        "fill (sampled, disagreements, canary or suspicious), rubric, service, route, label, "
+        "share, most and days; without any, one of each fill by groundedness",
     )
     endpoint: str = Field(default="127.0.0.1:8088", description="address of pages and API")
 
@@ -124,6 +130,13 @@ class WebSettings(BaseModel):
         if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
             raise ValueError(f"{url} is not a URL that begins with http:// or https://")
         return url.rstrip("/")
+
+    @field_validator("open_in")
+    @classmethod
+    def _are_addresses_of_traces(cls, open_in: Mapping[str, str]) -> Mapping[str, str]:
+        for name, address in open_in.items():
+            _require_trace_address(name, address)
+        return open_in
 
     @property
     def runbook(self) -> str:
@@ -241,6 +254,23 @@ class WebSettings(BaseModel):
         }
         best_first = order.get(role, ranks[:0:-1])
         return next((unnamed[each] for each in best_first if each in unnamed), None)
+
+
+PLACEHOLDERS = ("trace_id", "span_id")
+"""What the addresses of `open_in` may hold in braces."""
+
+
+def _require_trace_address(name: str, address: str) -> None:
+    """Raises ValueError for an address that a page could not fill in and link to."""
+    place = address.partition("{")[0]
+    if urlsplit(place).scheme not in {"http", "https"} or not urlsplit(place).hostname:
+        raise ValueError(f"{name}: {address} is not a URL that begins with http:// or https://")
+    unknown = sorted(set(re.findall(r"{([^{}]*)}", address)) - set(PLACEHOLDERS))
+    if unknown:
+        allowed = " and ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+        raise ValueError(f"{name}: {{{unknown[0]}}} is not filled in; {allowed} are")
+    if "{trace_id}" not in address:
+        raise ValueError(f"{name}: {address} lacks {{trace_id}}")
 
 
 def _written(values: Mapping[str, Any]) -> dict[str, Person]:

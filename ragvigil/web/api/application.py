@@ -39,6 +39,7 @@ from ragvigil.web.api import (
 )
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
+from ragvigil.web.labelling.rules import DEFAULT_QUEUES
 from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
 from ragvigil.web.pages import golden as golden_page
 from ragvigil.web.pages import issue as issue_page
@@ -185,7 +186,7 @@ def application(
     app.state.store = store
     app.state.status = status
     app.state.judges = judging or service.NoJudges()
-    app.state.label_queues = settings.label_queues
+    app.state.label_queues = settings.label_queues or DEFAULT_QUEUES
     app.state.alerts = alerting
     app.state.operating = pointing
     app.state.incidents = watching

@@ -57,7 +57,7 @@ class LabelQueue(BaseModel):
         return self
 
 
-DEFAULT_QUEUES = (
+DEFAULT_QUEUES: tuple[LabelQueue, ...] = (
     LabelQueue(name="sampled"),
     LabelQueue(name="disagreements", fill=Fill.DISAGREEMENTS),
     LabelQueue(name="canaries", fill=Fill.CANARY),

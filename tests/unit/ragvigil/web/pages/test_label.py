@@ -16,7 +16,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary, labels
 from ragvigil.store.scores.canary import CanaryRecord, CanarySet
 from ragvigil.web.api.application import api
-from ragvigil.web.labelling.rules import Fill, LabelQueue
+from ragvigil.web.labelling.rules import DEFAULT_QUEUES, Fill, LabelQueue
 from ragvigil.web.settings import WebSettings
 from scorers.rubric import house_rubrics
 from tests.flow.test_api import Quiet
@@ -327,4 +327,4 @@ async def test_an_upload_names_its_wrong_lines_and_stores_the_others(
 
 
 def test_the_default_queues_ask_by_rubrics_that_are_there() -> None:
-    assert {queue.rubric for queue in WebSettings().label_queues} <= set(house_rubrics())
+    assert {queue.rubric for queue in DEFAULT_QUEUES} <= set(house_rubrics())
