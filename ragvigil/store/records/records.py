@@ -42,6 +42,15 @@ def several(store: Store, keys: Iterable[Key]) -> dict[Key, Form]:
     return {key: whole[key] for key in keys if key in whole}
 
 
+def of_traces(store: Store, trace_ids: Iterable[str]) -> list[Form]:
+    """Whole records of these traces, with as many queries as one, in the order of the ids."""
+    ids = list(dict.fromkeys(trace_ids))
+    stored = traces.lookup(store, set(ids)) if ids else {}
+    if not stored:
+        return []
+    return sorted(_whole(store, stored).values(), key=lambda record: ids.index(record["trace_id"]))
+
+
 def _whole(
     store: Store, stored: Mapping[str, traces.StoredTrace], record_ids: Iterable[str] = ()
 ) -> dict[Key, Form]:

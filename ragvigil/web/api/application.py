@@ -28,6 +28,7 @@ from ragvigil.web.api import (
     label_queues,
     labels,
     notices,
+    now,
     operating,
     people,
     posted,
@@ -44,6 +45,8 @@ from ragvigil.web.pages import addresses, case, docs, label, route, routes, runb
 from ragvigil.web.pages import golden as golden_page
 from ragvigil.web.pages import issue as issue_page
 from ragvigil.web.pages import issues as issues_page
+from ragvigil.web.pages import incident as incident_page
+from ragvigil.web.pages import now as now_page
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -72,6 +75,7 @@ PARTS = (
     notices,
     operating,
     incidents,
+    now,
     issues,
     golden,
     audits,
@@ -80,6 +84,8 @@ PARTS = (
     docs,
     runbook,
     sign_in,
+    now_page,
+    incident_page,
     issues_page,
     issue_page,
     label,

@@ -83,7 +83,7 @@ def nothing_is_worse(incident: IncidentForm, row: RouteRowForm | None) -> bool:
 def put_back(change: ChangeForm) -> str:
     """How to undo a change."""
     place = where(change.routes, change.service)
-    kind = KINDS.get(change.kind, ChangeKind.RELEASE)
+    kind = kind_of(change)
     if kind in SETTINGS:
         to = f" to {change.before}" if change.before else ""
         return f"Set {SETTINGS[kind]} back{to} on {place}"
@@ -96,6 +96,11 @@ def put_back(change: ChangeForm) -> str:
         return f"Bring the documents from before back on {place}"
     before = f"to {change.before}" if change.before else "to the release before"
     return f"Roll {change.service or 'the service'} back {before}"
+
+
+def kind_of(change: ChangeForm) -> ChangeKind:
+    """What changed; a mark of a kind of its own is a release."""
+    return KINDS.get(change.kind, ChangeKind.RELEASE)
 
 
 def shows_within(incident: IncidentForm, row: RouteRowForm | None) -> str:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ragvigil.model.figures import counted, duration, listed, spelled
+from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
-from ragvigil.web.views.incidents import IncidentForm
+from ragvigil.web.views.incidents import FindingForm, IncidentForm
 from ragvigil.web.views.triage import next_step
 from ragvigil.web.views.triage.layers import (
     Place,
@@ -106,7 +107,8 @@ def open_incident(
     row = _row_of(incident, rows)
     change, is_suspect = next_step.likeliest(incident, changes)
     fix = next_step.fix_of(incident, changes)
-    worse = worse_by(finding, next_step.cell_of(incident, row)) if finding else ("", "")
+    cell = next_step.cell_of(incident, row)
+    worse = worse_by(finding, cell) if finding else ("", "")
     routes = [route for route in finding.routes if route] if finding else []
     return OpenIncidentForm(
         incident=incident,
@@ -116,6 +118,7 @@ def open_incident(
         owner=owner_words(incident),
         route=routes[0] if len(routes) == 1 else "",
         rubric=base_of(finding.signal) if finding else "",
+        cell=cell,
         worse=worse[0],
         worse_support=worse[1],
         layer_support=layer_words(incident) or _beside(incident.cause, row),
@@ -169,7 +172,7 @@ def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:
 def _lead(incident: IncidentForm, rows: Sequence[RouteRowForm]) -> str:
     """What the main finding counted, and how the other routes are."""
     finding = main_finding(incident)
-    words = f"{finding.words[:1].upper()}{finding.words[1:]}." if finding and finding.words else ""
+    words = _counted(finding) if finding else ""
     own = {route for each in incident.findings for route in each.routes if route}
     others = [row for row in rows if row.route not in own]
     if not own or not others or len(others) == len(rows):
@@ -180,6 +183,14 @@ def _lead(incident: IncidentForm, rows: Sequence[RouteRowForm]) -> str:
         return f"{words} The {which}.".strip()
     names = listed([row.route for row in moved], 2)
     return f"{words} Of the others, {names} moved, too.".strip()
+
+
+def _counted(finding: FindingForm) -> str:
+    """What a finding counted; an audit's own words have its interval in brackets."""
+    if finding.kind is FindingKind.AUDIT:
+        pairs = counted(finding.n, "pair")
+        return f"The judge confirms it on {pairs} of answers from before and after the change."
+    return f"{finding.words[:1].upper()}{finding.words[1:]}." if finding.words else ""
 
 
 def _beside(cause: Cause | None, row: RouteRowForm | None) -> str:

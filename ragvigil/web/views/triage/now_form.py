@@ -12,7 +12,7 @@ from ragvigil.model.score import Layer
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.incidents import IncidentForm
-from ragvigil.web.views.triage.layers import RouteRowForm
+from ragvigil.web.views.triage.layers import CellForm, RouteRowForm
 from ragvigil.web.views.triage.next_step import StepForm
 from ragvigil.web.views.values import view
 
@@ -44,6 +44,7 @@ class OpenIncidentForm(BaseModel):
     owner: str
     route: str = Field(description="of its main finding; empty for several or all")
     rubric: str = Field(description="of its main finding")
+    cell: CellForm | None = Field(description="that rubric's mean of 6 h; null without any")
     worse: str
     worse_support: str
     layer_support: str

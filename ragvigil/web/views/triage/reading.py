@@ -130,13 +130,22 @@ def _changes(
         for incident in found
         if incident.since and incident.state is not IncidentState.RESOLVED
     ]
-    since = _seconds(min([now - WEEK, *(onset - DAY for onset in onsets)]))
-    noticed = notices.find(store, service=filter_.service, route=filter_.route, since=since)
-    marks = deploys.find(store, service=filter_.service, since=since)
+    since = min([now - WEEK, *(onset - DAY for onset in onsets)])
+    return read_changes(store, filter_, since, now)
+
+
+def read_changes(
+    store: Store, filter_: NowFilter, since: datetime, until: datetime
+) -> list[ChangeForm]:
+    """The changes of a time, newest first, each with its letter."""
+    noticed = notices.find(
+        store, service=filter_.service, route=filter_.route, since=_seconds(since)
+    )
+    marks = deploys.find(store, service=filter_.service, since=_seconds(since))
     return changes(
         [each for each in noticed if filter_.matches(each.service, each.environment)],
         [each for each in marks if filter_.matches(each.service, each.environment)],
-        until_nanos=(_seconds(now) + 1) * 10**9,
+        until_nanos=(_seconds(until) + 1) * 10**9,
         most=MOST_LETTERS,
     )
 

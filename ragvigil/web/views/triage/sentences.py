@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragvigil.model.figures import between, counted, in_points, listed, score, share
+from ragvigil.model.audit import AuditState
+from ragvigil.model.figures import between, counted, in_points, listed, points, score, share
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
+from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
 from ragvigil.web.views.triage.layers import CellForm
 from ragvigil.web.views.triage.rubrics import base_of, rubric_name
@@ -61,6 +63,12 @@ def main_finding(incident: IncidentForm) -> FindingForm | None:
     lasting = [finding for finding in incident.findings if finding.cleared is None]
     ordered = sorted(lasting or incident.findings, key=_weight)
     return ordered[0] if ordered else None
+
+
+def traces_of(incident: IncidentForm, most: int) -> list[str]:
+    """Traces that show it, those of the finding that says most first."""
+    findings = sorted(incident.findings, key=_weight)
+    return list(dict.fromkeys(trace for each in findings for trace in each.traces))[:most]
 
 
 def where(routes: Sequence[str], service: str) -> str:
@@ -143,6 +151,23 @@ def layer_words(incident: IncidentForm) -> str:
         return ""
     causes = {cause for finding in incident.findings for cause in finding.causes}
     return " or ".join(cause for cause in Cause if cause in causes) if len(causes) == 2 else ""
+
+
+def audit_lines(audit: AuditForm) -> list[str]:
+    """What an audit has shown of each rubric, in words; nothing of one without a pair."""
+    lines = []
+    for result in audit.results:
+        if result.change is None:
+            continue
+        name, interval = rubric_name(result.rubric), between(result.low, result.high)
+        if result.state is AuditState.DROPPED:
+            lines.append(f"{name} dropped by {in_points(result.change)}, {interval}")
+        elif result.state is AuditState.STEADY:
+            most = in_points(min(result.low or 0.0, 0.0))
+            lines.append(f"{name} holds: no drop over {most}")
+        else:
+            lines.append(f"{name} is undecided: {points(result.change)} points, {interval}")
+    return lines
 
 
 def suspect_words(suspect: SuspectForm) -> str:
