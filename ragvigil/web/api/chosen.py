@@ -63,7 +63,7 @@ def chosen(
     ] = "",
 ) -> Chosen:
     """The filter of these parameters. Raises HTTPException (422)."""
-    begin, end = window(since, until, request.app.state.clock())
+    begin, end = window(since or DEFAULT_SINCE, until, request.app.state.clock())
     filter_ = RecordFilter(
         service=service,
         environment=environment,

@@ -13,7 +13,7 @@ from ragvigil.store.records.nearest import QueryVector, nearest, vector_counts
 from ragvigil.web.api.chosen import Asked, Chosen, bounded, require_words
 from ragvigil.web.api.records import page_of, times
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.views.records import record_summary
+from ragvigil.web.views.records import RecordsForm, record_summary
 from ragvigil.web.views.search import (
     By,
     FoundRecordForm,
@@ -69,11 +69,20 @@ def search(
         return SearchForm(
             named=named, by="words", records=[], is_part=False, next=None, **times(asked.filter)
         )
+    return found_by(request, asked, q, by, limit, cursor)
+
+
+def found_by(
+    request: Request, asked: Chosen, q: str, by: By, limit: int, cursor: str
+) -> SearchForm:
+    """Answers by words or by meaning. Raises HTTPException (422) for a wrong cursor or no words."""
     source: MeaningSource | None = request.app.state.meaning
-    found = NOT_HERE if source is None else source.vector(q) if by == "meaning" else ""
-    if isinstance(found, QueryVector):
-        return _by_meaning(request, asked, found, limit)
-    return _by_words(request, asked, q, limit, cursor, found if by == "meaning" else "")
+    if by == "words":
+        return _by_words(request, asked, q, limit, cursor)
+    vector = NOT_HERE if source is None else source.vector(q)
+    if isinstance(vector, QueryVector):
+        return _by_meaning(request, asked, vector, limit)
+    return _by_words(request, asked, q, limit, cursor).model_copy(update={"why": vector})
 
 
 def named_by(store: Store, typed: str) -> NamedForm | None:
@@ -106,16 +115,17 @@ def _by_meaning(request: Request, asked: Chosen, vector: QueryVector, limit: int
     )
 
 
-def _by_words(
-    request: Request, asked: Chosen, q: str, limit: int, cursor: str, why: str
-) -> SearchForm:
+def _by_words(request: Request, asked: Chosen, q: str, limit: int, cursor: str) -> SearchForm:
     text = require_words(f"{q} {asked.filter.text}".strip())
     chosen = bounded(request, replace(asked.filter, text=text))
-    page = page_of(request.app.state.store, chosen, limit, cursor)
+    return as_search(page_of(request.app.state.store, chosen, limit, cursor))
+
+
+def as_search(page: RecordsForm) -> SearchForm:
+    """A page of answers as a search by words gives them."""
     return SearchForm(
         named=None,
         by="words",
-        why=why,
         records=[FoundRecordForm(**dict(each)) for each in page.records],
         since=page.since,
         until=page.until,

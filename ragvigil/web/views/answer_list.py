@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from ragvigil.model.figures import counted, listed
+from ragvigil.model.text import one_line
 from ragvigil.web.views.records import FacetForm, RecordCountsForm, RecordSummary
 from ragvigil.web.views.triage.rubrics import rubric_name
 
@@ -28,6 +29,14 @@ READY: Mapping[str, Mapping[str, str]] = {
     "Unsupported, by a judge": {"label": "unsupported", "kind": "judge"},
 }
 """Views that have a name, each by the parameters of its address."""
+SHOWN = 180
+"""Characters of a question or an answer."""
+WORDS: Mapping[str, Callable[[str], str]] = {
+    "rubric": rubric_name,
+    "layer": lambda layer: layer.replace("_", "-"),
+    "label": rubric_name,
+}
+"""What facets call values that are names of ours."""
 RATED = {"down": "got a thumbs-down", "up": "got a thumbs-up and no thumbs-down"}
 
 
@@ -79,6 +88,17 @@ class Facet:
     more: int
 
 
+def heading_near(found: int, most: int, text: str, time: str) -> str:
+    """Which answers were found by meaning.
+
+    >>> heading_near(2, 50, "money back", "last 24 h")
+    '2 answers were asked about something like “money back”, last 24 h'
+    """
+    answers = f"The {most} nearest answers" if found == most else counted(found, "answer")
+    was = "was" if found == 1 else "were"
+    return f"{answers if found else 'No answer'} {was} asked about something like “{text}”, {time}"
+
+
 def heading(choice: Choice, counts: RecordCountsForm, *, route: str = "", time: str = "") -> str:
     """Which answers these are, and how many.
 
@@ -115,7 +135,7 @@ def _says(choice: Choice, *, is_one: bool) -> Iterator[str]:
     """What the answers do, a part of the sentence each."""
     s, are, have = ("s", "is", "has") if is_one else ("", "are", "have")
     rubric = rubric_name(choice.rubric)
-    where = f" in the layer {rubric_name(choice.layer)}" if choice.layer else ""
+    where = f" in the {WORDS['layer'](choice.layer)} layer" if choice.layer else ""
     if choice.failed:
         verb = f"fail{s}" if choice.failed == "true" else "pass" + "es" * is_one
         yield f"{verb} {rubric or 'a check'}{where}"
@@ -135,7 +155,7 @@ def _says(choice: Choice, *, is_one: bool) -> Iterator[str]:
     if choice.topic:
         yield f"{are} in the topic"
     if choice.text:
-        yield f"{are} near to “{choice.text}”" if choice.by else f"{have} “{choice.text}”"
+        yield f"{have} “{choice.text}”"
 
 
 def chips(choice: Choice) -> list[tuple[str, dict[str, str]]]:
@@ -148,15 +168,15 @@ def chips(choice: Choice) -> list[tuple[str, dict[str, str]]]:
         "rubric": f"{verb} {rubric}{below}" if rubric else "",
         "failed": "" if rubric or not choice.failed else f"{verb} a check",
         "below": "" if rubric or not choice.below else f"score{below}",
-        "label": f"label {choice.label}",
-        "layer": f"in {rubric_name(choice.layer)}",
+        "label": f"label {rubric_name(choice.label)}",
+        "layer": f"in {WORDS['layer'](choice.layer)}",
         "kind": f"scored by {choice.kind}",
         "issue": f"issue {choice.issue}",
         "said": said,
         "topic": "in one topic",
         "model": f"model {choice.model}",
         "prompt_version": f"prompt {choice.prompt_version}",
-        "text": f"near “{choice.text}”" if choice.by else f"has “{choice.text}”",
+        "text": f"like “{choice.text}”" if choice.by == "meaning" else f"has “{choice.text}”",
     }
     chosen = choice.chosen()
     return [
@@ -182,7 +202,7 @@ def _facet(choice: Choice, facet: FacetForm, route: str) -> Facet:
         title=title,
         values=[
             FacetValue(
-                words=rubric_name(each.value) if fails else each.value,
+                words=WORDS.get(parameter, str)(each.value),
                 answers=each.answers,
                 chooses={parameter: each.value, **({"failed": "true"} if fails else {})},
                 is_chosen=each.value == chosen,
@@ -198,6 +218,8 @@ class AnswerRow:
     """An answer in the table; `score` is the one that was asked for, or that decides."""
 
     record: RecordSummary
+    question: str
+    answer: str
     state: str
     fails: str
     layer: str
@@ -207,7 +229,7 @@ class AnswerRow:
     likeness: float | None
 
 
-def answer_row(record: RecordSummary, rubric: str, likeness: float | None = None) -> AnswerRow:
+def answer_row(record: RecordSummary, rubric: str) -> AnswerRow:
     """A row; `rubric` is the one that was asked for, empty for none."""
     verdict = record.verdict
     shown = rubric or verdict.rubric
@@ -216,11 +238,13 @@ def answer_row(record: RecordSummary, rubric: str, likeness: float | None = None
     said = "" if record.rating is None else "thumbs down" if record.rating < 0.5 else "thumbs up"
     return AnswerRow(
         record=record,
+        question=one_line(record.query or "", SHOWN) or "(no question)",
+        answer=one_line(record.answer or "", SHOWN) or "(no answer)",
         state={"unknown": "not known"}.get(verdict.state, verdict.state),
         fails=rubric_name(verdict.rubric),
         layer=verdict.layer,
         rubric=rubric_name(shown) if known else "",
         score=min(known, default=None),
         said=said,
-        likeness=likeness,
+        likeness=getattr(record, "likeness", None),
     )

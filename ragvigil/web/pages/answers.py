@@ -1,0 +1,118 @@
+"""The page of answers: show me answers that …; and the search box of every page."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from ragvigil.web.api.chosen import Asked, Chosen
+from ragvigil.web.api.records import record_counts, records
+from ragvigil.web.api.search import as_search, found_by, named_by
+from ragvigil.web.pages.filters import chosen_time
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.scope import Scope, scope_of
+from ragvigil.web.times import AGO
+from ragvigil.web.views import answer_list
+from ragvigil.web.views.search import By, SearchForm
+
+router = APIRouter()
+
+PAGE = 50
+PATHS = {
+    "traces": "/traces/",
+    "records": "/answers/",
+    "issues": "/issues/",
+    "incidents": "/incidents/",
+    "golden": "/golden/",
+}
+Q = Annotated[str, Query(max_length=500)]
+Cursor = Annotated[str, Query(max_length=1024)]
+
+
+@router.get(
+    "/search",
+    summary="A page by its id, or answers by words",
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def search_page(request: Request, q: Q = "", by: By | Literal[""] = "") -> RedirectResponse:
+    """Goes to what has this id, or to the answers with these words."""
+    named = named_by(request.app.state.store, q)
+    if named is not None:
+        address = scope_of(request).url(PATHS[named.kind] + named.id)
+    else:
+        address = scope_of(request).url("/answers", text=q.strip(), by=by)
+    return RedirectResponse(address, 303)
+
+
+@router.get(
+    "/answers",
+    summary="Show me answers that …",
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def answers_page(
+    request: Request, asked: Asked, by: By | Literal[""] = "", cursor: Cursor = ""
+) -> HTMLResponse:
+    """Answers that match, what they have in common, and ready-made views."""
+    choice = _choice(request)
+    found, counts = _found(request, asked, by, cursor), None
+    scope, time = scope_of(request), time_words(scope_of(request))
+    if found.by == "meaning":
+        title = answer_list.heading_near(len(found.records), PAGE, asked.filter.text, time)
+    else:
+        counts = record_counts(request, asked)
+        title = answer_list.heading(choice, counts, route=scope.route, time=time)
+    return render(
+        request,
+        "answers.html",
+        title=title,
+        page="answers",
+        choice=choice,
+        page_filters=choice.chosen(),
+        chips=answer_list.chips(choice),
+        counts=counts,
+        facets=answer_list.facets(choice, counts, route=scope.route) if counts else [],
+        found=found,
+        rows=[answer_list.answer_row(each, choice.rubric) for each in found.records],
+        ready=answer_list.READY,
+        rubrics=sorted(request.app.state.judges.rubrics()),
+        is_first=not cursor,
+        origin=origin(request),
+    )
+
+
+def origin(request: Request) -> str:
+    """Scheme and host of an address that can be sent to somebody."""
+    address = urlsplit(request.app.state.base or str(request.base_url))
+    return f"{address.scheme}://{address.netloc}"
+
+
+def time_words(scope: Scope) -> str:
+    """The chosen time in a sentence."""
+    ago = AGO.fullmatch(scope.since)
+    if scope.until:
+        return f"from {chosen_time(scope.since)} to {chosen_time(scope.until)}"
+    if ago is None:
+        return f"since {chosen_time(scope.since)}"
+    return f"last {ago[1]} {'min' if ago[2] == 'm' else ago[2]}"
+
+
+def _choice(request: Request) -> answer_list.Choice:
+    names = {field.name for field in fields(answer_list.Choice)}
+    given = {name: value for name, value in request.query_params.items() if name in names}
+    return answer_list.Choice(**given)
+
+
+def _found(request: Request, asked: Chosen, by: str, cursor: str) -> SearchForm:
+    """The page of answers; by meaning, `text` is what is looked for and not a condition."""
+    if by == "meaning" and asked.filter.text:
+        rest = replace(asked, filter=replace(asked.filter, text=""))
+        return found_by(request, rest, asked.filter.text, by, PAGE, cursor)
+    page = records(request, asked, limit=PAGE, cursor=cursor)
+    return as_search(page)
