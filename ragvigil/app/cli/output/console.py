@@ -132,13 +132,3 @@ def short(text: str | None, console: Console, width: int = 90) -> str:
     if console.width == UNBOUNDED:
         return flat
     return flat if len(flat) <= width else flat[: width - 1] + "…"
-
-
-def number(value: float | None) -> str:
-    """Three decimals; a dash for an unknown value, which is never 0."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def percent(share: float) -> str:
-    """Percent, with one decimal where it is close to none or all."""
-    return f"{share:.0%}" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.1%}"

@@ -10,13 +10,12 @@ from rich.text import Text
 
 from ragvigil.app.cli.output.console import (
     JsonObject,
-    number,
-    percent,
     print_line,
     prints,
     short,
     table_of,
 )
+from ragvigil.model import figures
 
 NO_SPANS = (
     "no span in 24 h. Point the service's exporter at ragvigil, then send some traffic:\n"
@@ -74,6 +73,7 @@ def _record(record: JsonObject, console: Console) -> None:
         console.print(f"  chunk     [{document['id']}] {short(document['content'], console)}")
     if record["answer"] is not None:
         console.print(f"  answer    {record['answer'] or '(no text)'}")
+    _verdict(record["verdict"], console)
     for field, reason in record["absent"].items():
         console.print(f"  absent    {field}: {reason}")
     if record["truncated"]:
@@ -82,9 +82,18 @@ def _record(record: JsonObject, console: Console) -> None:
         claimed, counted = (record[name][:19].replace("T", " ") for name in ("ended", "time"))
         console.print(f"  clock     not believable: {claimed}; time of receipt: {counted}")
     for score in record["scores"]:
-        value = "–" if score["value"] is None else f"{score['value']:.2f}"
+        value = figures.score(score["value"])
         line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {score['explanation']}"
         console.print(line)
+
+
+def _verdict(verdict: JsonObject, console: Console) -> None:
+    """What happened to the answer, as its page says."""
+    console.print(f"  verdict   {' '.join(verdict['sentences'])}", style="bold")
+    if verdict["failure_point"]:
+        console.print(f"  failed in {verdict['failure_point']}")
+    if verdict["support"]:
+        console.print(f"            {verdict['support']}")
 
 
 @prints
@@ -111,7 +120,7 @@ def _service(service: JsonObject, source: JsonObject | None, console: Console) -
         ("in full", [field for field, share in shares.items() if share == 1]),
         (
             "in part",
-            [f"{field} {percent(share)}" for field, share in shares.items() if 0 < share < 1],
+            [f"{field} {figures.share(share)}" for field, share in shares.items() if 0 < share < 1],
         ),
         ("never", [field for field, share in shares.items() if share == 0]),
     ):
@@ -159,7 +168,7 @@ def _gaps(gaps: Sequence[JsonObject], console: Console) -> None:
     reason = REASONS.get(first["reason"], first["reason"])
     rubrics_off = sorted({rubric for gap in gaps for rubric in gap["rubrics_off"]})
     mark, style = ("✗", "red") if rubrics_off else ("·", "dim")
-    heading = f"  {mark} {fields}: {reason} in {percent(first['share'])} of answers"
+    heading = f"  {mark} {fields}: {reason} in {figures.share(first['share'])} of answers"
     console.print(heading, style=style)
     for title, line in (
         ("from", first["scope"] or NAMELESS_SCOPE),
@@ -177,7 +186,12 @@ def print_labels(reply: JsonObject, console: Console) -> None:
         return
     table = table_of("time", "rubric", "trace", "value", "label", "labeller", "comment")
     for label in reply["labels"]:
-        verdict = (label["rubric"], label["trace_id"], number(label["value"]), label["label"])
+        verdict = (
+            label["rubric"],
+            label["trace_id"],
+            figures.score(label["value"]),
+            label["label"],
+        )
         comment = short(label["comment"] or " ", console, 40)
         table.add_row(*map(Text, (label["time"][:16], *verdict, label["labeller"], comment)))
     console.print(table)
@@ -194,9 +208,9 @@ def print_judges(reply: JsonObject, console: Console) -> None:
         level = judge["level"] or {"mean": None, "low": None, "high": None}
         who = (judge["rubric"], f"{judge['judge']} {judge['version']}".strip(), judge["state"])
         kappa = _interval(judge["kappa"], judge["low"], judge["high"])
-        figures = (kappa, number(judge["agreement"]), str(judge["labels"]))
+        measured = (kappa, figures.score(judge["agreement"]), str(judge["labels"]))
         of_people = _interval(level["mean"], level["low"], level["high"])
-        table.add_row(*map(Text, (*who, *figures, of_people)))
+        table.add_row(*map(Text, (*who, *measured, of_people)))
     console.print(table)
     for judge in reply["judges"]:
         console.print(f"{judge['rubric']}: {judge['reason']}{_misquoted(judge)}")

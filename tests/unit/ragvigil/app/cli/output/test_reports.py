@@ -36,13 +36,22 @@ def delta(window: str = "6h", **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+VERDICT = {
+    "state": "fails",
+    "sentences": ["The right chunk was in the prompt.", "The answer contradicts its chunks."],
+    "support": "One more check fails.",
+    "failure_point": "generation",
+}
+
+
 def record(**changes: Any) -> dict[str, Any]:
     """A record of the API's trace."""
     return {
         "record_id": "r1", "route": "/ask", "query": "How long?", "answer": "5 days [a].",
         "context": [{"id": "a", "content": "5 days"}, {"id": "b", "content": None}],
         "context_source": "retrieved",
-        "absent": {}, "scores": [], "truncated": [], "clock_replaced": False, **changes,
+        "absent": {}, "scores": [], "truncated": [], "clock_replaced": False,
+        "verdict": VERDICT, **changes,
     }  # fmt: skip
 
 
@@ -86,8 +95,8 @@ def test_deltas_are_a_table_a_layer_and_a_line_a_series(
     assert "/silent" not in out
     (line,) = [line for line in out.splitlines() if "citation_validity" in line]
     assert line.split() == [
-        "desk", "/ask", "citation_validity", "0.500", "0.800", "0.900", "-10.0", "[-15.0,",
-        "-5.0]", "40", "fell", "2026-03-01T06:00", "█", "▁",
+        "desk", "/ask", "citation_validity", "0.50", "0.80", "0.90", "−10", "[−15,",
+        "−5]", "40", "fell", "2026-03-01T06:00", "█", "▁",
     ]  # fmt: skip
 
 
@@ -101,11 +110,11 @@ def test_on_a_narrow_terminal_nothing_is_cut(
     assert [line.split() for line in lines] == [
         ["cross_cutting", "6", "h", "moved", "by,", "points", "since"],
         ["desk", "/ask"],
-        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+        ["citation_validity", "0.80", "−10", "[−15,", "−5]", "fell", "2026-03-01T06:00"],
         ["desk", "/search"],
-        ["citation_validity", "0.800", "-10.0", "[-15.0,", "-5.0]", "fell", "2026-03-01T06:00"],
+        ["citation_validity", "0.80", "−10", "[−15,", "−5]", "fell", "2026-03-01T06:00"],
         ["desk", "/ask"],
-        ["refusal:partial", "0.800", "-10.0", "[-15.0,", "-5.0]"],
+        ["refusal:partial", "0.80", "−10", "[−15,", "−5]"],
     ]
     assert max(map(len, lines)) <= 80
 
@@ -164,7 +173,7 @@ def test_a_window_that_is_missing_is_a_dash_and_not_another_window(
 ) -> None:
     print_deltas({"deltas": [delta()]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
-    assert line.split()[3:5] == ["–", "0.800"]
+    assert line.split()[3:5] == ["–", "0.80"]
     print_deltas({"deltas": [delta("24h")]}, as_json=False)
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "citation" in line]
     assert line.split()[3:] == ["–", "–", "–", "–", "0"]
@@ -218,6 +227,8 @@ def test_a_trace_shows_each_record_with_its_chunks_and_scores(
     assert "chunk     [b] (text not in the spans)" in out
     assert "citation_validity       0.50  invented  [z]" in out
     assert "refusal                    –  answered  words" in out
+    said = "The right chunk was in the prompt. The answer contradicts its chunks."
+    assert f"verdict   {said}\n  failed in generation\n            One more check fails." in out
 
 
 def test_a_trace_says_what_the_chunks_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,9 +291,9 @@ def test_the_doctor_says_once_what_one_line_brings_back(
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "(no service.name), openai: 9 answers in 24 h"
     assert lines[1:3] == ["spans    9: retriever, llm", "from     openinference, my.scope"]
-    assert lines[3:6] == ["in full  retrieved", "in part  usage 99.6%", "never    answer"]
-    assert "✗ answer, query: not sent in 100% of answers" in lines
-    assert "· usage: hidden in 0.4% of answers" in lines
+    assert lines[3:6] == ["in full  retrieved", "in part  usage 99.6 %", "never    answer"]
+    assert "✗ answer, query: not sent in 100 % of answers" in lines
+    assert "· usage: hidden in 0.4 % of answers" in lines
     assert "off   citation_validity, refusal" in lines
     assert "fix   " + "x" * 300 in lines  # whole, for the clipboard
     assert lines.count("fix   switch it on") == 1
@@ -354,7 +365,7 @@ def test_judges_are_shown_with_figures_and_reason(capsys: pytest.CaptureFixture[
     nothing = dict.fromkeys(("kappa", "low", "high", "agreement", "level"))
     print_judges({"judges": [judged(), judged(**unmeasured, **nothing)]}, as_json=False)
     out = capsys.readouterr().out
-    for cell in ("0.81 [0.70, 0.90]", "0.920", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
+    for cell in ("0.81 [0.70, 0.90]", "0.92", "120", "0.75 [0.70, 0.80]", "groundedness: kappa"):
         assert cell in out
     (line,) = [line for line in out.splitlines() if line.startswith("completeness ")]
     assert line.split()[-4:] == ["–", "–", "3", "–"]
