@@ -218,6 +218,7 @@ def test_one_incident_is_one_page_of_six_lines_and_then_resolved(chain: Chain) -
     assert page["payload"]["custom_details"]["message"] == SIX_LINES
     assert page["payload"]["summary"] == f"desk (prod): {TEXT.worse}"
     assert page["payload"]["severity"] == "critical"
+    assert page["client_url"] == TEXT.link
 
     chain.watch.show_incidents([], {})
     until(lambda: people.pages("resolve"))
