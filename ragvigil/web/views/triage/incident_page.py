@@ -72,7 +72,12 @@ def suspects_sentence(views: Sequence[SuspectView]) -> str:
         return "Nothing changed before it"
     if fits == 1:
         return "One suspect fits"
-    return f"{fits} suspects fit" if fits else "No suspect fits well"
+    if fits:
+        return f"{fits} suspects fit"
+    may = sum(view.fits == "may fit" for view in views)
+    if not may:
+        return "No suspect fits"
+    return "One suspect may fit" if may == 1 else f"{may} suspects may fit"
 
 
 def _suspect(incident: IncidentForm, change: ChangeForm, *, is_own: bool) -> SuspectView:

@@ -65,7 +65,7 @@ def layer_findings(
         if finding.kind is not FindingKind.CHANGED and not _has(rows, finding.signal):
             rows.append(_of_finding(finding, cell, asks))
     # Compared with `value`: a layer of the model and one of the causes have the same words.
-    shown = {row.layer.value for row in rows}
+    shown = {row.layer.value for row in rows if row.change is not None}
     rows += [_of_cell(cell, asks) for cell in cells if cell.layer.value not in shown]
     if "corpus" not in {row.layer.value for row in rows}:
         rows.append(_corpus(asks))
@@ -143,7 +143,7 @@ def _of_finding(finding: FindingForm, cell: CellForm | None, asks: Asks) -> Laye
         asks=asks(base_of(finding.signal).partition(":")[0])
         or rubric_name(finding.signal).capitalize(),
         state=state,
-        says=_says(state, change),
+        says=_says(state, change) if is_level or mean else _moved(finding, state),
         change=change,
         low=mean.low if mean else finding.low if is_level else None,
         high=mean.high if mean else finding.high if is_level else None,
@@ -199,6 +199,13 @@ def _says(state: State, change: float | None) -> str:
     if change is None or state not in (State.WORSE, State.BROKEN, State.BETTER):
         return str(state)
     return f"{'better' if change > 0 else 'worse'} by {in_points(change)}"
+
+
+def _moved(finding: FindingForm, state: State) -> str:
+    """A number that is no share, from before to after."""
+    if state is not State.MOVED or finding.value is None or finding.reference is None:
+        return str(state)
+    return f"from {finding.reference:.3g} to {finding.value:.3g}"
 
 
 def _so(state: State, layer: Layer, causes: Sequence[Cause]) -> str:

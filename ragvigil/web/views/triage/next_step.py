@@ -164,14 +164,16 @@ def fix_of(incident: IncidentForm, changes: Sequence[ChangeForm]) -> ChangeForm 
 
 
 def _meant(incident: IncidentForm, change: ChangeForm | None) -> StepForm:
-    name = f"{change.words} was" if change is not None else "this was"
+    name = change.words if change is not None else "this"
     support = "no check got worse with it"
     if incident.severity is Severity.TICKET and any(
         finding.kind is FindingKind.CHANGED for finding in incident.findings
     ):
         support = "no release was declared, and no check got worse with it"
     return StepForm(
-        words=f"Nothing to mend: say whether {name} expected", support=support, is_expected=True
+        words=f"Nothing to mend: if {name} was meant, say “This was expected”",
+        support=support,
+        is_expected=True,
     )
 
 

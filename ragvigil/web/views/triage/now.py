@@ -151,18 +151,19 @@ def _answer(
 
 
 def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:
-    holds = [row for row in rows if row.state is State.HOLDS]
-    every = "All" if len(holds) == len(rows) else f"{len(holds)} of"
+    holds = sum(row.state is State.HOLDS for row in rows)
+    layers = "every layer that can be measured"
     parts = []
-    if holds:
-        routes = counted(len(rows), "route")
-        verb = "hold" if len(rows) > 1 else "holds"
-        parts.append(
-            f"{every} {routes} {verb} on every layer that can be measured."
-            if len(rows) > 1
-            else "The route holds on every layer that can be measured."
-        )
+    if holds == 1 == len(rows):
+        parts.append(f"The route holds on {layers}.")
+    elif holds:
+        which = "All" if holds == len(rows) else f"{holds} of"
+        parts.append(f"{which} {len(rows)} routes hold on {layers}.")
     parts.append(sight_sentence(rows))
+    if unknown := sum(row.unknown for row in rows):
+        every = sum(len(row.cells) for row in rows)
+        verb = "has" if unknown == 1 else "have"
+        parts.append(f"{unknown} of {every} layers {verb} not enough answers yet.")
     if snoozed:
         verb = "incidents are" if snoozed > 1 else "incident is"
         parts.append(f"{spelled(snoozed).capitalize()} {verb} snoozed.")

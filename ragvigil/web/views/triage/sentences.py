@@ -51,6 +51,14 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "seconds_total:slow": ("requests to", "are slow"),
 }
 """What goes wrong where a signal is worse: subject and verb, with the routes between."""
+MOVES: Mapping[str, tuple[str, str, str]] = {
+    "answer_words": ("answers on", "longer", "shorter"),
+    "chunk_characters": ("chunks on", "longer", "shorter"),
+    "context_tokens": ("prompts on", "longer", "shorter"),
+    "cost_usd": ("requests to", "dearer", "cheaper"),
+    "seconds_total": ("requests to", "slower", "faster"),
+}
+"""Measures of which more and less have a word, with the subject before the routes."""
 LOOK_AT: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "the chunker, the embedding, the store's settings, the reranker and top k",
     Cause.GENERATION: "the prompt, the model's version, temperature and max tokens",
@@ -102,6 +110,10 @@ def what_is_wrong(finding: FindingForm, service: str) -> str:
     if known is not None and _is_worse(finding):
         subject, verb = known
         return f"{subject} {place} {verb}"
+    if finding.signal in MOVES and finding.value is not None and finding.reference:
+        subject, more, less = MOVES[finding.signal]
+        word = more if finding.value > finding.reference else less
+        return f"{subject} {place} are {_percent(finding)} % {word}"
     return f"{rubric_name(finding.signal)} on {place} {_direction(finding)}"
 
 
@@ -209,6 +221,12 @@ def _direction(finding: FindingForm) -> str:
         return "is worse"
     fell = finding.value < finding.reference
     if finding.kind is FindingKind.MOVED and not _is_share(finding) and finding.reference:
-        percent = abs(round(100 * (finding.value / finding.reference - 1)))
-        return f"{'fell' if fell else 'rose'} by {percent} %"
+        return f"{'fell' if fell else 'rose'} by {_percent(finding)} %"
     return f"{'fell' if fell else 'rose'} by {in_points(finding.value - finding.reference)}"
+
+
+def _percent(finding: FindingForm) -> int:
+    """How far the value is from its reference, which is not 0."""
+    assert finding.value is not None
+    assert finding.reference
+    return abs(round(100 * (finding.value / finding.reference - 1)))
