@@ -36,12 +36,13 @@ def between_people(newest_first: Iterable[Label], bars: Mapping[str, float]) -> 
         if label.labeller:
             people = by_rubric[label.rubric][label.trace_id, label.record_id]
             people.setdefault(label.labeller, _verdict(label, bars.get(label.rubric)))
-    measured = (_measure(rubric, answers.values()) for rubric, answers in by_rubric.items())
+    measured = (_measure(rubric, answers) for rubric, answers in by_rubric.items())
     return sorted((each for each in measured if each), key=lambda each: each.rubric)
 
 
-def _measure(rubric: str, answers: Iterable[Mapping[str, Verdict]]) -> PeopleMeasure | None:
-    shared = [people for people in answers if len(people) > 1]
+def _measure(rubric: str, answers: Mapping[Answer, Mapping[str, Verdict]]) -> PeopleMeasure | None:
+    # In the order of their ids: an interval depends on the order of its pairs.
+    shared = [people for _, people in sorted(answers.items()) if len(people) > 1]
     # In the order of their names: kappa weighs how often each side gives a verdict.
     pairs = [pair for people in shared for pair in combinations(sorted(people.items()), 2)]
     if not pairs:

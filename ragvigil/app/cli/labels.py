@@ -1,4 +1,4 @@
-"""`ragvigil labels import|list|judges`: people's labels, and how well judges agree with them."""
+"""`ragvigil labels`: people's labels, and how well judges agree with them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon, rubric_names
+from ragvigil.app.cli.options import Config, Json, asks_daemon, rubric_names, words
+from ragvigil.app.client.paths import path_of
 
 labels = typer.Typer(
     help="People's labels, and how well the judge agrees.",
@@ -62,3 +63,47 @@ def judges(config: Config = None, rubric: Rubric = None, json: Json = False) -> 
     from ragvigil.app.cli.output.reports import print_judges
 
     print_judges(triage.fetch(config, "judges", rubric=rubric), as_json=json)
+
+
+@labels.command("queue")
+@asks_daemon
+def queue(
+    name: Annotated[
+        str, typer.Argument(help="A queue: shows its next answer for you. Without: all queues.")
+    ] = "",
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """Queues of answers to label and how far you have come, or the next answer of one.
+
+    Nobody's verdict is shown. `labels import` sends yours; the page /label asks with three keys.
+    """
+    from ragvigil.app.cli.output.labelling import print_next, print_queues
+
+    if name:
+        reply = triage.fetch(config, f"{path_of('label-queues', name)}/next", role="triager")
+        print_next(reply, as_json=json)
+    else:
+        print_queues(triage.fetch(config, "label-queues", role="triager"), as_json=json)
+
+
+@labels.command("export")
+@asks_daemon
+def export(
+    config: Config = None,
+    rubric: Rubric = None,
+    labeller: Annotated[str | None, typer.Option(help="Labels of this person only.")] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="csv or jsonl.", autocompletion=words("csv", "jsonl"))
+    ] = "csv",
+) -> None:
+    """Prints labels as a file that `labels import` reads; at most the newest 10,000.
+
+    In CSV a cell that a spreadsheet would calculate begins with an apostrophe.
+    """
+    from ragvigil.app.cli.labels_file import export_labels
+
+    reply = triage.fetch(
+        config, "labels", rubric=rubric, labeller=labeller, since="400d", limit=10_000
+    )
+    export_labels(reply, form)

@@ -1,4 +1,4 @@
-"""Labels from a file to the daemon: JSON lines, or CSV with a heading."""
+"""Labels from a file to the daemon and back: JSON lines, or CSV with a heading."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ragvigil.app.cli.output.console import print_text
+import typer
+
+from ragvigil.app.cli.output.console import JsonObject, print_text
 from ragvigil.app.client.api import Refused, get_from, post
 from ragvigil.app.client.connection import to_api
 from ragvigil.app.settings import Settings
-from ragvigil.web.labelling.table import Line, ReadLabel, csv_lines, json_lines, labels_of
+from ragvigil.web.labelling.table import (
+    Line,
+    ReadLabel,
+    csv_lines,
+    json_lines,
+    labels_of,
+    to_csv,
+    to_json_lines,
+)
+from ragvigil.web.views.labels import LabelsForm
 from ragvigil.web.views.posts import LabelPost
 
 AT_ONCE = 200
@@ -110,3 +121,11 @@ def _report(done: Outcome, *, as_json: bool) -> None:
     unmatched = done.accepted - done.matched
     waiting = f", {unmatched} of answers that are not stored (yet)" if unmatched else ""
     print(f"{done.accepted} labels stored{waiting}; {len(done.refused)} lines refused")
+
+
+def export_labels(reply: JsonObject, form: str) -> None:
+    """Prints the labels of a reply. Raises typer.BadParameter for a form that is none."""
+    write = {"csv": to_csv, "jsonl": to_json_lines}.get(form)
+    if write is None:
+        raise typer.BadParameter(f"--format {form} is not csv or jsonl")
+    sys.stdout.writelines(write(LabelsForm.model_validate(reply).labels))

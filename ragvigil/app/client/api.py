@@ -25,14 +25,14 @@ class Refused(Unreachable):
     """The daemon understood what was sent and refused it; sending it again does not help."""
 
 
-def get(settings: Settings, path: str, **parameters: Any) -> Any:
-    """The JSON that the daemon answers under `/api/v1/<path>`.
+def get(settings: Settings, path: str, *, role: str = "reader", **parameters: Any) -> Any:
+    """The JSON that the daemon answers under `/api/v1/<path>` to who has this role.
 
     Parameters of None are left out. A busy daemon is asked again when it says so. Raises Refused
     where the request is to blame (an unknown id, a wrong value), else Unreachable: nothing listens,
     the token is wrong, the daemon failed or stays busy.
     """
-    return get_from(to_api(settings, "reader"), path, **parameters)
+    return get_from(to_api(settings, role), path, **parameters)
 
 
 def get_from(daemon: Connection, path: str, **parameters: Any) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
-from ragvigil.app.cli.labels_file import import_labels
+from ragvigil.app.cli.labels_file import export_labels, import_labels
 from ragvigil.app.client.api import Unreachable, get
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources.judges import judge_source
@@ -179,3 +179,21 @@ def test_garbage_is_refused_line_by_line_and_never_raises(
     path = tmp_path / f"garbage{suffix}"
     path.write_bytes(b"\n".join(lines))
     assert import_labels(path, daemon, as_json=True) in (0, 1, 2)
+
+
+def test_labels_leave_and_come_back_as_they_were(
+    daemon: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str], store: Store
+) -> None:
+    keep_judged(store, {1: [verdict(0.9)]})
+    hostile = ["=1+1", "'=1", "@a", "-2", 'a, "b"\nc', "ä 日本"]
+    lines = [line(n, 0.5, comment=text) for n, text in enumerate(hostile, start=1)]
+    import_labels(jsonl(tmp_path, *lines), daemon, as_json=True)
+    before = stored(daemon)
+    for form in ("csv", "jsonl"):
+        capsys.readouterr()
+        export_labels(get(daemon, "labels", limit=1000), form)
+        path = tmp_path / f"again.{form}"
+        path.write_bytes(capsys.readouterr().out.encode())
+        store.change("TRUNCATE TABLE labels")
+        assert import_labels(path, daemon, as_json=True) == 0
+        assert stored(daemon) == before
