@@ -1,0 +1,129 @@
+"""The pages of an answer and of a trace: what happened here, and where did it fail?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse
+
+from ragvigil.web.api import answers as api
+from ragvigil.web.api import records as records_api
+from ragvigil.web.drawings.waterfall import waterfall
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.answer_text import answer_text, shortened
+from ragvigil.web.views.answers import page
+from ragvigil.web.views.answers.cards import answer_card, same_question_cards, version_words
+from ragvigil.web.views.answers.checks import checks, checks_heading, not_known
+from ragvigil.web.views.answers.chunks import chunk_cards, chunk_flow, chunks_heading
+from ragvigil.web.views.records import RecordForm
+from ragvigil.web.views.spans import (
+    MOST_SPANS,
+    SpanForm,
+    chosen_span,
+    raw_attributes,
+    span_facts,
+    spans_heading,
+    timed,
+)
+
+router = APIRouter()
+
+READ = [Depends(Requires(Permission.READ))]
+LONGEST = 50_000
+"""Characters of an answer that the page shows; the rest is in the JSON."""
+Span = Annotated[str, Query(max_length=32, description="the span whose details are shown")]
+
+
+@router.get(
+    "/answers/{record_id}",
+    include_in_schema=False,
+    summary="What happened here, and where did it fail?",
+    dependencies=READ,
+)
+def answer_page(
+    request: Request, record_id: api.RecordId, trace_id: api.OfTrace = "", span: Span = ""
+) -> HTMLResponse:
+    """One answer, by its id or the first characters of it."""
+    record = api.record(request, record_id=record_id, trace_id=trace_id)
+    return _answer(request, record, api.spans(request, record.trace_id).spans, span)
+
+
+@router.get(
+    "/traces/{trace_id}",
+    include_in_schema=False,
+    summary="A trace: its answer, its answers, or its spans alone",
+    dependencies=READ,
+)
+def trace_page(request: Request, trace_id: records_api.TraceId, span: Span = "") -> HTMLResponse:
+    """The page of its answer where it has one."""
+    records = records_api.trace(request, trace_id).records
+    spans = api.spans(request, trace_id).spans
+    if len(records) == 1:
+        return _answer(request, records[0], spans, span)
+    return render(
+        request,
+        "trace.html",
+        title=f"This trace holds {len(records)} answers" if records else "No answer in this trace",
+        page="answers",
+        trace_id=trace_id.lower(),
+        cards=[answer_card(record) for record in records],
+        why=page.why_no_answer(spans),
+        curl=_curl(request, f"traces/{trace_id.lower()}"),
+        **_spans(request, trace_id.lower(), spans, span),
+    )
+
+
+def _answer(
+    request: Request, record: RecordForm, spans: list[SpanForm], span_id: str
+) -> HTMLResponse:
+    related = api.related_to(request, record)
+    usual = {(each.rubric, each.segment): each.answers for each in related.usual}
+    rows = checks(record.scores, usual)
+    text = answer_text(record)
+    return render(
+        request,
+        "answer.html",
+        title=" ".join(record.verdict.sentences),
+        page="answers",
+        record=record,
+        version=version_words(record),
+        failed_where=page.point_words(record.verdict),
+        no_question=page.no_question(record),
+        text=shortened(text, LONGEST),
+        is_shortened=len(record.answer or "") > LONGEST,
+        cut=page.cut_words(record),
+        related=related,
+        same=same_question_cards(record, related),
+        feedback=page.feedback_words(record.feedback),
+        chunks_heading=chunks_heading(record),
+        measures=page.measures(record),
+        flow=chunk_flow(record),
+        cards=chunk_cards(record),
+        checks=rows,
+        checks_heading=checks_heading(rows),
+        not_known=not_known(rows),
+        curl=_curl(request, f"traces/{record.trace_id}"),
+        **_spans(request, record.trace_id, spans, span_id),
+    )
+
+
+def _spans(request: Request, trace_id: str, spans: list[SpanForm], span_id: str) -> dict[str, Any]:
+    """What the waterfall shows, and the span that was chosen."""
+    chosen = chosen_span(spans, span_id)
+    shown = chosen.span_id if chosen else ""
+    return {
+        "drawn": waterfall(timed(spans)),
+        "spans_heading": spans_heading(spans),
+        "more_spans": max(0, len(spans) - MOST_SPANS),
+        "span": chosen,
+        "span_facts": list(span_facts(chosen, spans)) if chosen else [],
+        "raw": raw_attributes(chosen) if chosen else [],
+        "links": page.links(request.app.state.open_in, trace_id, shown),
+    }
+
+
+def _curl(request: Request, path: str) -> str:
+    base = request.app.state.base or f"{request.url.scheme}://{request.url.netloc}"
+    return f'curl -H "authorization: Bearer $RAGVIGIL_TOKEN" {base}/api/v1/{path}'
