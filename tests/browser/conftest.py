@@ -24,9 +24,9 @@ Enter = Callable[..., BrowserContext]
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the states of the world; the first process to need it makes it.
 
-    `RAGVIGIL_TEST_WORLD` names one that is made already.
+    `TEST_WORLD` names one that is made already.
     """
-    if given := os.environ.get("RAGVIGIL_TEST_WORLD"):
+    if given := os.environ.get("TEST_WORLD"):
         return Path(given)
     root = tmp_path_factory.getbasetemp().parent / "world"
     root.mkdir(exist_ok=True)
