@@ -80,6 +80,8 @@ OPERATIONS = [
     ("POST", "/api/v1/golden/{case_id}/reject"),
     ("POST", "/api/v1/golden/{case_id}/run"),
     ("GET", "/api/v1/audits/{audit_id}"),
+    ("GET", "/api/v1/person"),
+    ("GET", "/api/v1/acts"),
 ]
 
 
