@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from clustering.grouping.tfidf import distinctive_phrases
 from clustering.grouping.vectors import Vectors, centroid
 from ragvigil.model.identity import identity
-from ragvigil.model.topic import Topic, TopicMap
+from ragvigil.model.topic import LIES_IN, Topic, TopicMap
 from ragvigil.store.issues.topics import AnsweredQuestion
 
-LIES_IN = 0.5
 SAME = 0.75
 """Cosine of centroids from which a topic continues one of the map before. With a seventh of the
 questions new, nine in ten questions of such pairs lie in the same topic by both maps."""

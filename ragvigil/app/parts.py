@@ -100,6 +100,7 @@ class CoreParts:
     """Everything that the core runs with; `runner` knows which rubrics a judge scores."""
 
     runner: Runner
+    inference: Inference
     pipeline: PipelineParts
     jobs: Jobs
     background: Background
@@ -155,6 +156,7 @@ def assemble(
     )
     return CoreParts(
         runner=runner,
+        inference=inference,
         pipeline=_pipeline(settings, store, runner, reader, pool, sink, jobs),
         jobs=jobs,
         background=background,

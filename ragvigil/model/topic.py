@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LIES_IN = 0.5
+"""Cosine to the nearest centroid from which a question lies in its topic."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Literal
 
 from alerts.signals.operating import LEAST_SCORES, THUMBS_DOWN_BAD, THUMBS_DOWN_GOOD
+from clustering.topics import layout
 from clustering.topics.job import TopicJob
 from clustering.topics.map import gaps
 from clustering.topics.settings import TopicSettings
@@ -43,18 +45,41 @@ class Topics:
     def _map(self, topic_map: TopicMap) -> TopicMapForm:
         gap_ids = {topic.topic_id for topic in gaps(topic_map, self._settings.gap_share)}
         total = topic_map.questions
+        places = layout.places([topic.centroid for topic in topic_map.topics]).tolist()
         return view(
             TopicMapForm,
             topic_map,
             questions=total,
             topics=[
-                _topic(topic, total, is_gap=topic.topic_id in gap_ids) for topic in topic_map.topics
+                _topic(
+                    topic,
+                    total,
+                    is_gap=topic.topic_id in gap_ids,
+                    fails_more=fails_more(topic, topic_map),
+                    x=x,
+                    y=y,
+                )
+                for topic, (x, y) in zip(topic_map.topics, places, strict=True)
             ],
-            rest=_topic(topic_map.rest, total, is_gap=False),
+            rest=_topic(topic_map.rest, total),
         )
 
 
-def _topic(topic: Topic, total: int, *, is_gap: bool) -> TopicForm:
+def fails_more(topic: Topic, topic_map: TopicMap) -> bool:
+    """Whether more of the topic's questions fail than of all other questions.
+
+    The interval of its share lies above theirs. It is wider the more topics there are (Bonferroni),
+    as the most extreme of a hundred topics is far out by chance alone.
+    """
+    others = topic_map.questions - topic.questions
+    if not topic.questions or not others:
+        return False
+    failing = sum(each.failing for each in (*topic_map.topics, topic_map.rest)) - topic.failing
+    z = NormalDist().inv_cdf(1 - 0.025 / len(topic_map.topics))
+    return wilson(topic.failing, topic.questions, z)[0] > failing / others
+
+
+def _topic(topic: Topic, total: int, **more: object) -> TopicForm:
     """A topic of a map of `total` questions."""
     return view(
         TopicForm,
@@ -63,7 +88,7 @@ def _topic(topic: Topic, total: int, *, is_gap: bool) -> TopicForm:
         failing=_share(topic.failing, topic.questions),
         thumbs_down=_share(topic.down, topic.rated),
         verdict=_verdict(topic),
-        is_gap=is_gap,
+        **more,
     )
 
 

@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ragvigil.model.topic import LIES_IN
+
 LATEST = 2**32 - 1
 """The last second that fits the queries' UInt32 parameters."""
 MOST_WORDS = 20
@@ -35,7 +37,8 @@ class RecordFilter:
     """Which records; an empty filter is none. `since` and `until` are in seconds since the epoch.
 
     `rubric`, `layer`, `kind`, `failed`, `below` and `label` must hold of one and the same score.
-    `issue_ids` are the issue and those that were merged into it. `text` holds words that must all
+    `issue_ids` are the issue and those that were merged into it. `topic` is the id of a topic, in
+    which a question with a vector may lie. `text` holds words that must all
     begin a word of question or answer, and phrases in quotes. `after` is where the page before
     ended.
     """
@@ -50,6 +53,7 @@ class RecordFilter:
     kind: str = ""
     failed: bool | None = None
     issue_ids: tuple[str, ...] = ()
+    topic: str = ""
     said: Said = ""
     model: str = ""
     prompt_version: str = ""
@@ -73,7 +77,8 @@ class RecordFilter:
     @property
     def asks_for_a_record(self) -> bool:
         """Whether a record is chosen by more than a score, its place and its time."""
-        return bool(self.issue_ids or self.said or self.model or self.prompt_version or self.text)
+        names = self.issue_ids or self.topic or self.said or self.model or self.prompt_version
+        return bool(names or self.text)
 
     def parameters(self) -> dict[str, object]:
         """The parameters of the queries that have the parts `records` and `scores`."""
@@ -84,6 +89,8 @@ class RecordFilter:
             **{name: getattr(self, name) for name in ("service", "environment", "route", "rubric")},
             **{name: getattr(self, name) for name in ("label", "layer", "kind", "said", "model")},
             "prompt_version": self.prompt_version,
+            "topic": self.topic,
+            "lies_in": LIES_IN,
             "below": -1.0 if self.below is None else self.below,
             "failed": -1 if self.failed is None else int(self.failed),
             "issue_ids": list(self.issue_ids),

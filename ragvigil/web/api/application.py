@@ -33,6 +33,7 @@ from ragvigil.web.api import (
     people,
     posted,
     records,
+    search,
     series,
     service,
     topics,
@@ -42,11 +43,13 @@ from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES
 from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
+from ragvigil.web.pages import answers as answers_page
 from ragvigil.web.pages import golden as golden_page
 from ragvigil.web.pages import issue as issue_page
 from ragvigil.web.pages import issues as issues_page
 from ragvigil.web.pages import incident as incident_page
 from ragvigil.web.pages import now as now_page
+from ragvigil.web.pages import topics as topics_page
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 
 PARTS = (
     records,
+    search,
     ids,
     deltas,
     series,
@@ -93,6 +97,8 @@ PARTS = (
     case,
     route,
     routes,
+    answers_page,
+    topics_page,
 )
 
 
@@ -127,6 +133,7 @@ def api(
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
+    embedding: search.MeaningSource | None = None,
     keeping: golden.GoldenSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -147,6 +154,7 @@ def api(
         watching=watching,
         issuing=issuing,
         charting=charting,
+        embedding=embedding,
         keeping=keeping,
         sessions=sessions,
         clock=clock,
@@ -172,6 +180,7 @@ def application(
     watching: incidents.IncidentSource | None = None,
     issuing: issues.IssueSource | None = None,
     charting: topics.TopicSource | None = None,
+    embedding: search.MeaningSource | None = None,
     keeping: golden.GoldenSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -198,6 +207,7 @@ def application(
     app.state.incidents = watching
     app.state.issues = issuing
     app.state.topics = charting
+    app.state.meaning = embedding
     app.state.golden = keeping
     app.state.clock = clock
     app.state.base = settings.external_url

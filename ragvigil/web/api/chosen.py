@@ -48,6 +48,9 @@ def chosen(
         bool | None, Query(description="only scores that fail their rubric, or only others")
     ] = None,
     issue: Annotated[str, Query(max_length=256, description="the id of an issue")] = "",
+    topic: Annotated[
+        str, Query(max_length=256, description="the id of a topic; only questions with a vector")
+    ] = "",
     said: Annotated[
         Literal["", "up", "down"], Query(description="how users rated it; the worst rating counts")
     ] = "",
@@ -75,6 +78,7 @@ def chosen(
         kind=kind,
         failed=failed,
         issue_ids=_issues(request, issue),
+        topic=topic,
         said=said,
         model=model,
         prompt_version=prompt_version,

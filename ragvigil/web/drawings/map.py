@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 640, 420
 INSET = 48
@@ -12,6 +12,8 @@ LEAST, MOST = 6.0, 40.0
 """Radii in px."""
 NAMED = 8
 """Topics whose names stand in the map; all stand in the table beside it."""
+NAME_WIDTH, NAME_HEIGHT = 170, 18
+"""Room that a name takes, in px."""
 HUES = (0.02, 0.1, 0.25, 0.5)
 """Failing shares from which the hue is one step stronger."""
 
@@ -50,17 +52,33 @@ def topic_map(spots: Sequence[Spot]) -> tuple[Circle, ...]:
     """
     xs, ys = [spot.x for spot in spots], [spot.y for spot in spots]
     ordered = sorted(spots, key=lambda spot: -spot.share)
-    return tuple(
+    circles = [
         Circle(
             spot=spot,
             x=_place(spot.x, xs, WIDTH),
             y=round(HEIGHT - _place(spot.y, ys, HEIGHT), 1),
             radius=round(LEAST + (MOST - LEAST) * math.sqrt(max(spot.share, 0.0)), 1),
             hue=sum((spot.failing or 0.0) >= least for least in HUES),
-            is_named=rank < NAMED,
+            is_named=False,
         )
-        for rank, spot in enumerate(ordered)
-    )
+        for spot in ordered
+    ]
+    return _named(circles)
+
+
+def _named(circles: Sequence[Circle]) -> tuple[Circle, ...]:
+    """Names the largest, as many as fit without one name over another."""
+    named = list[Circle]()
+    for circle in circles:
+        if len(named) < NAMED and not any(_hides(circle, other) for other in named):
+            named.append(circle)
+    return tuple(replace(each, is_named=any(each is one for one in named)) for each in circles)
+
+
+def _hides(circle: Circle, other: Circle) -> bool:
+    """Whether the names of two topics, which stand under their circles, would overlap."""
+    is_beside = abs(circle.x - other.x) >= NAME_WIDTH
+    return not is_beside and abs(circle.y + circle.radius - other.y - other.radius) < NAME_HEIGHT
 
 
 def _place(value: float, values: Sequence[float], length: int) -> float:

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ragvigil.web.api.chosen import Asked, Chosen
 from ragvigil.web.api.records import record_counts, records
 from ragvigil.web.api.search import as_search, found_by, named_by
+from ragvigil.web.api.topics import topics
 from ragvigil.web.pages.filters import chosen_time
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
@@ -19,6 +20,7 @@ from ragvigil.web.scope import Scope, scope_of
 from ragvigil.web.times import AGO
 from ragvigil.web.views import answer_list
 from ragvigil.web.views.search import By, SearchForm
+from ragvigil.web.views.topic_page import title
 
 router = APIRouter()
 
@@ -64,14 +66,15 @@ def answers_page(
     found, counts = _found(request, asked, by, cursor), None
     scope, time = scope_of(request), time_words(scope_of(request))
     if found.by == "meaning":
-        title = answer_list.heading_near(len(found.records), PAGE, asked.filter.text, time)
+        sentence = answer_list.heading_near(len(found.records), PAGE, asked.filter.text, time)
     else:
         counts = record_counts(request, asked)
-        title = answer_list.heading(choice, counts, route=scope.route, time=time)
+        topic = topic_name(request, choice.topic)
+        sentence = answer_list.heading(choice, counts, route=scope.route, time=time, topic=topic)
     return render(
         request,
         "answers.html",
-        title=title,
+        title=sentence,
         page="answers",
         choice=choice,
         page_filters=choice.chosen(),
@@ -85,6 +88,13 @@ def answers_page(
         is_first=not cursor,
         origin=origin(request),
     )
+
+
+def topic_name(request: Request, topic_id: str) -> str:
+    """What a topic is called, empty where it is in no map."""
+    maps = topics(request).maps if topic_id else []
+    named = {topic.topic_id: topic for each in maps for topic in each.topics}
+    return title(named[topic_id]) if topic_id in named else ""
 
 
 def origin(request: Request) -> str:

@@ -99,8 +99,10 @@ def heading_near(found: int, most: int, text: str, time: str) -> str:
     return f"{answers if found else 'No answer'} {was} asked about something like “{text}”, {time}"
 
 
-def heading(choice: Choice, counts: RecordCountsForm, *, route: str = "", time: str = "") -> str:
-    """Which answers these are, and how many.
+def heading(
+    choice: Choice, counts: RecordCountsForm, *, route: str = "", time: str = "", topic: str = ""
+) -> str:
+    """Which answers these are, and how many; `topic` is the name of the topic that is chosen.
 
     >>> from datetime import UTC, datetime
     >>> told = dict(is_more=False, is_part=False, since=datetime.now(UTC), until=None, facets=[])
@@ -118,7 +120,7 @@ def heading(choice: Choice, counts: RecordCountsForm, *, route: str = "", time: 
     else:
         answers = counted(number, "answer") if number else "No answer"
     of = "".join(_qualities(choice, route))
-    says = listed(list(_says(choice, is_one=is_one or not number)), most=9)
+    says = listed(list(_says(choice, topic, is_one=is_one or not number)), most=9)
     return f"{answers}{of} {says or 'came in'}, {time}"
 
 
@@ -131,7 +133,7 @@ def _qualities(choice: Choice, route: str) -> Iterator[str]:
         yield f" on {route}"
 
 
-def _says(choice: Choice, *, is_one: bool) -> Iterator[str]:
+def _says(choice: Choice, topic: str, *, is_one: bool) -> Iterator[str]:
     """What the answers do, a part of the sentence each."""
     s, are, have = ("s", "is", "has") if is_one else ("", "are", "have")
     rubric = rubric_name(choice.rubric)
@@ -153,7 +155,7 @@ def _says(choice: Choice, *, is_one: bool) -> Iterator[str]:
     if choice.issue:
         yield f"{are} in the issue {choice.issue}"
     if choice.topic:
-        yield f"{are} in the topic"
+        yield f"{are} in the topic “{topic or choice.topic}”"
     if choice.text:
         yield f"{have} “{choice.text}”"
 

@@ -33,6 +33,13 @@ class TopicForm(BaseModel):
         description="the interval of thumbs_down lies over 5 %, under 2 %, or neither, or fewer "
         "than 20 answers were rated"
     )
+    fails_more: bool = Field(
+        default=False,
+        description="more of its questions fail than of all others; so many topics are looked at "
+        "that by chance one in twenty maps has one",
+    )
+    x: float = Field(default=0.0, description="on a map on which topics that are alike lie near")
+    y: float = 0.0
     golden_cases: int
     is_gap: bool = Field(default=False, description="large, and without a golden case")
     examples: list[str] = Field(description="questions in the middle of the topic")

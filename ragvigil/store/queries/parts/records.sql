@@ -32,3 +32,11 @@ WHERE minute >= toDateTime({since:UInt32}, 'UTC')
                 AND if({said:String} = 'down', worst < 0.5, worst >= 0.5)
         )
     )
+    AND
+    (
+        {topic:String} = ''
+        OR (minute, trace_id, record_id) IN
+        (
+            @topic_members
+        )
+    )
