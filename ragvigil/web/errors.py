@@ -85,7 +85,8 @@ def _on_pages(
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
         answer = reply(request, error)
-        if is_of_api(request.url.path) or "text/html" not in request.headers.get("accept", ""):
+        is_read = "text/html" in request.headers.get("accept", "")
+        if is_of_api(request.url.path) or not is_read or "location" in answer.headers:
             return answer
         message = json.loads(bytes(answer.body))["error"]["message"]
         shown = page(request, answer.status_code, message)
