@@ -87,6 +87,16 @@ def count(number: float | None) -> str:
     return UNKNOWN if number is None else signed(f"{round(number):,}")
 
 
+def about(number: float) -> str:
+    """The number of an estimate, to two digits.
+
+    >>> about(314.3), about(7.4), about(0)
+    ('310', '7', '0')
+    """
+    unit = 10 ** max(0, len(str(int(number))) - 2) if number >= 1 else 1
+    return count(round(number / unit) * unit)
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
@@ -223,6 +233,15 @@ def listed(words: Sequence[str], most: int = 5) -> str:
     """
     shown = list(words) if len(words) <= most else [*words[:most], f"{len(words) - most} more"]
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital first letter.
+
+    >>> sentence("two rubrics of /Refunds")
+    'Two rubrics of /Refunds'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def signed(number: str) -> str:

@@ -43,7 +43,7 @@ def test_a_list_ends_with_what_is_in_no_issue(store: Store, daemon: Commands) ->
     told = daemon.say("issues", "list").splitlines()
     assert told[0].split()[:4] == ["i2", "regressed", "generation", "since"]
     assert told[0].endswith("█")
-    assert told[1] == "  22 seen, about 310 [200, 470]: Days mixed up"
+    assert told[1] == "  22 seen, about 310 [200, 470], about 110 answers a day: Days mixed up"
     assert "not grouped: 2 failing answers of 7 days" in told
     assert any(
         "generation: 2 of 50 answers fail outside of issues; background rate 0.9 %" in line

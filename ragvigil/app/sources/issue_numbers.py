@@ -19,6 +19,7 @@ from ragvigil.store.issues import memberships
 from ragvigil.store.issues import views as issue_views
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.issues import IssueFilter
+from ragvigil.store.issues.neighbours import Neighbour, neighbours
 from ragvigil.store.issues.views import DAYS, SampledMembers
 from ragvigil.web.views.issues import BackgroundForm, TrafficForm
 from ragvigil.web.views.values import view
@@ -27,6 +28,8 @@ NANOS, HOUR, DAY = 10**9, 3600, 86_400
 WEEK = 7 * DAY
 MOST_COMPARED = 300
 """The newest members; representatives are chosen among them."""
+MOST_CANDIDATES = 15
+"""Of which the representatives are chosen."""
 MOST_SHOWN = 5
 """Representatives of an issue."""
 
@@ -121,20 +124,37 @@ class FailuresOutside:
         return view(BackgroundForm, background, family=family, rate=background.rate)
 
 
-def representatives(store: Store, issue: Issue, ids: Sequence[str]) -> list[KeptFailure]:
-    """Up to five members of an issue and its merged issues, the most typical first.
+def representatives(
+    store: Store, issue: Issue, ids: Sequence[str]
+) -> tuple[list[KeptFailure], list[Neighbour]]:
+    """Up to five members of an issue and its merged issues, and their passing neighbours.
 
-    Without vectors, the newest members.
+    The most typical come first, without vectors the newest of each question; those that have a
+    neighbour before the others, as a difference shows what is wrong.
     """
+    candidates = _typical(store, issue, ids)
+    nearest = neighbours(store, issue, candidates)
+    beside = {(each.beside_trace_id, each.beside_record_id) for each in nearest}
+    chosen = sorted(candidates, key=lambda member: member.key not in beside)[:MOST_SHOWN]
+    shown = {member.key for member in chosen}
+    return chosen, [
+        each for each in nearest if (each.beside_trace_id, each.beside_record_id) in shown
+    ]
+
+
+def _typical(store: Store, issue: Issue, ids: Sequence[str]) -> list[KeptFailure]:
+    """Members to choose representatives from, the most typical first."""
     filter_ = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
     newest = failed.find(store, filter_)
     model = issue.vector_model
     members = failed.with_vectors(store, newest, model) if model else []
     if not members:
-        return newest[:MOST_SHOWN]
+        by_question = {member.failure.question: member.key for member in reversed(newest)}
+        differ = set(by_question.values())
+        return sorted(newest, key=lambda member: member.key not in differ)[:MOST_CANDIDATES]
     from clustering.issues.representatives import representatives as positions
 
     places = positions(
-        [member.failure for member in members], joint_vectors(members), count=MOST_SHOWN
+        [member.failure for member in members], joint_vectors(members), count=MOST_CANDIDATES
     )
     return [members[place] for place in places]

@@ -30,7 +30,6 @@ from ragvigil.store.issues import causes, root_causes
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
 from ragvigil.store.issues import views as issue_views
-from ragvigil.store.issues.neighbours import neighbours
 from ragvigil.store.issues.views import SampledMembers
 from ragvigil.store.watch import incidents
 from ragvigil.store.watch.incidents import IncidentFilter
@@ -110,13 +109,13 @@ class Issues:
         pairs = stored.pairs(store, verdict=PairVerdict.PROPOSED, issue_id=issue.issue_id)
         reports = root_causes.find(store, issue.issue_id, limit=1)
         (form,) = self._forms(self._sized([issue], redirects))
-        examples = issue_numbers.representatives(store, issue, ids)
+        examples, passing = issue_numbers.representatives(store, issue, ids)
         return forms.IssueStoryForm(
             **dict(form),
             background=FailuresOutside(store, self._clock()).of_issue(issue),
             traits=self._traits(issue, ids),
             representatives=[forms.member_form(member) for member in examples],
-            neighbours=[view(NeighbourForm, each) for each in neighbours(store, issue, examples)],
+            neighbours=[view(NeighbourForm, each) for each in passing],
             terms=list(terms_of(store, issue, ids)),
             incidents=self._incidents(issue),
             parts=[

@@ -223,7 +223,9 @@ class IssueStoryForm(IssueForm):
 
     background: BackgroundForm = Field(description="of its family on its routes")
     traits: list[TraitForm] = Field(description="of each kind the commonest first")
-    representatives: list[MemberForm] = Field(description="the most typical first")
+    representatives: list[MemberForm] = Field(
+        description="those with a passing neighbour first, of these the most typical"
+    )
     neighbours: list[NeighbourForm] = Field(
         description="of each representative the nearest question that passes, where there is one"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -33,7 +33,8 @@ def print_issues(reply: JsonObject, console: Console) -> None:
         state = f"{issue['state']:<12}  {issue['family']:<13}"
         since = f"since {minute(issue['first'])[:10]}"
         print_line(console, f"{issue['issue_id']}  {state}  {since}  {_bars(issue)}", style="bold")
-        print_line(console, f"  {issue['message'][1]}: {issue['name']}")
+        harm = f"about {figures.about(issue['harmed_per_day'])} answers a day"
+        print_line(console, f"  {issue['message'][1]}, {harm}: {issue['name']}")
     if not reply["issues"]:
         console.print("no issues: three failing answers of one kind make an issue")
     more = reply["found"] - len(reply["issues"])
@@ -55,6 +56,10 @@ def print_issue(issue: JsonObject, console: Console) -> None:
     print_line(console, name, style="bold")
     for line in (f"{count}{_apart(issue['count'])}; by day {_bars(issue).lstrip()}", *rest):
         print_line(console, line)
+    print_line(console, f"Harms about {figures.about(issue['harmed_per_day'])} answers a day")
+    for incident in issue["incidents"]:
+        line = f"Incident: {incident['incident_id']} {incident['state']}, {incident['words']}"
+        print_line(console, line)
     print_line(console, f"Around it: {_background(issue['background'])}")
     if issue["root_cause"]:
         _cause(issue["root_cause"], console)
@@ -62,7 +67,10 @@ def print_issue(issue: JsonObject, console: Console) -> None:
         values = [_trait(row) for row in issue["traits"] if row["name"] == trait]
         if values:
             print_line(console, f"{plural:<9} {', '.join(values)}")
-    _examples(issue["representatives"], console)
+    if issue["terms"]:
+        print_line(console, f"{'words':<9} {', '.join(issue['terms'])}")
+    beside = {(row["beside_trace_id"], row["beside_record_id"]): row for row in issue["neighbours"]}
+    _examples(issue["representatives"], beside, console)
     for pair in issue["pairs"]:
         print_line(console, f"pair: {_pair(pair)}")
     print_line(console, "\nwhat was done", style="bold")
@@ -151,10 +159,16 @@ def _cause(report: JsonObject, console: Console) -> None:
 
 
 def _trait(trait: JsonObject) -> str:
-    return f"{trait['value']} {trait['members']} (since {minute(trait['first'])})"
+    """The members with it, since when, and other answers with it where that is known."""
+    since = f"since {minute(trait['first'])}"
+    known = f", elsewhere {trait['elsewhere']} of {trait['of_elsewhere']}"
+    return f"{trait['value']} {trait['members']} ({since}{known if trait['of_elsewhere'] else ''})"
 
 
-def _examples(members: Sequence[JsonObject], console: Console) -> None:
+def _examples(
+    members: Sequence[JsonObject], beside: Mapping[tuple[str, str], JsonObject], console: Console
+) -> None:
+    """Representatives, each with the passing answer beside it; `beside` by trace and record id."""
     if members:
         print_line(console, "\nexamples: `ragvigil trace ID`", style="bold")
     for member in members:
@@ -163,6 +177,10 @@ def _examples(members: Sequence[JsonObject], console: Console) -> None:
         if member["question"]:
             print_line(console, f"    asked: {short(member['question'], console, 110)}")
         print_line(console, f"    fails: {short(member['reason'], console, 110)}")
+        passing = beside.get((member["trace_id"], member["record_id"]))
+        if passing:
+            asked = f"{minute(passing['time'])}  {short(passing['question'], console, 60)}"
+            print_line(console, f"    passes: {passing['trace_id']}  {asked}")
 
 
 def _pair(pair: JsonObject) -> str:

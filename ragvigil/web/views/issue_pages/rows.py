@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ragvigil.model.figures import counted
+from ragvigil.model.figures import about, counted
 from ragvigil.model.issue import IssueState
 from ragvigil.model.text import one_line
 from ragvigil.web.drawings.sparkline import Bars, bars
@@ -37,7 +37,7 @@ def issue_row(issue: IssueForm, now: datetime) -> IssueRow:
         issue=issue,
         title=problems.title(issue),
         name="" if problems.is_named(issue) else one_line(issue.name, problems.MOST_NAME),
-        harmed=sentences.rounded(issue.harmed_per_day),
+        harmed=about(issue.harmed_per_day),
         amount=sentences.amount(issue.count),
         share=sentences.traffic_share(issue),
         days=day_bars(issue),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import log10
 
 from ragvigil.model import figures
-from ragvigil.model.figures import count, counted, listed, spelled
+from ragvigil.model.figures import about, count, counted, listed, spelled
 from ragvigil.model.issue import IssueState, IssueVerb
 from ragvigil.model.text import one_line
 from ragvigil.store.issues.neighbours import Likeness
@@ -83,19 +82,9 @@ def amount(size: CountForm) -> Amount:
     if size.high <= size.seen:
         return Amount(number=count(size.seen), support="seen")
     return Amount(
-        number=f"about {rounded(size.about)}",
-        support=f"between {rounded(size.low)} and {rounded(size.high)}",
+        number=f"about {about(size.about)}",
+        support=f"between {about(size.low)} and {about(size.high)}",
     )
-
-
-def rounded(number: float) -> str:
-    """A number to two digits.
-
-    >>> rounded(314.3), rounded(7.4), rounded(0)
-    ('310', '7', '0')
-    """
-    unit = 10 ** max(0, int(log10(number)) - 1) if number >= 1 else 1
-    return count(round(number / unit) * unit)
 
 
 def answers(size: CountForm) -> str:
@@ -149,14 +138,14 @@ def list_lead(page: IssuesForm) -> str:
     harms = [issue.harmed_per_day for issue in page.issues if issue.state not in SETTLED]
     if not harms or not page.harmed_per_day:
         return ""
-    total = rounded(page.harmed_per_day)
+    total = about(page.harmed_per_day)
     if page.open == 1:
         return f"It harms about {total} answers a day, as of the last 24 hours."
     causes = f"{spelled(page.open).capitalize()} open causes harm about {total} answers a day."
     most = _holding_most(harms, page.harmed_per_day)
     if most is None or most == page.open:
         return causes
-    part = rounded(sum(harms[:most]))
+    part = about(sum(harms[:most]))
     which = "first" if most == 1 else f"first {spelled(most)}"
     return f"{causes} Fix the {which}, and about {part} of them are gone."
 
@@ -190,7 +179,7 @@ ALONE = "Each failed alone, with too few others, or no more often than usual on 
 
 
 def _per_1000(rate: float) -> str:
-    return f"about {rounded(1000 * rate)} in 1,000" if rate >= 0.001 else "fewer than 1 in 1,000"
+    return f"about {about(1000 * rate)} in 1,000" if rate >= 0.001 else "fewer than 1 in 1,000"
 
 
 def pending(minutes: int | None) -> str:
@@ -241,9 +230,7 @@ def stands_out(traits: Sequence[TraitForm]) -> str:
     """What sets its answers apart, as far as code can tell: a hint, not a cause."""
     apart = [trait for trait in traits if trait.name != "route" and _gap(trait) >= APART]
     if not apart:
-        return (
-            "Nobody has found out yet. No release, prompt, index or model sets its answers apart."
-        )
+        return "Nobody knows yet. No release, prompt, index or model sets its answers apart."
     trait = max(apart, key=_gap)
     line = trait_line(trait)
     return (
