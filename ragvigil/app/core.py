@@ -43,7 +43,6 @@ from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.sources.golden import Golden
-from ragvigil.app.sources.health import Health
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.issues import Issues
 from ragvigil.app.sources.judges import judge_source
@@ -138,10 +137,9 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         _start_control(channel, answers, stop)
         REGISTRY.register(parts.jobs.watch.metrics)
         jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now)
-        schedule = Schedule(jobs, clock.factor, clock.now)
+        schedule = Schedule(jobs, clock.factor)
         schedule.start()
-        web = _application(settings, store, status, parts, schedule, clock)
-        with serve_web(web, settings.web):
+        with serve_web(_application(settings, store, status, parts, clock), settings.web):
             status.is_ready = True
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
@@ -210,12 +208,7 @@ def _own_process_metrics() -> None:
 
 
 def _application(
-    settings: Settings,
-    store: Store,
-    status: Status,
-    parts: CoreParts,
-    schedule: Schedule,
-    clock: Pace,
+    settings: Settings, store: Store, status: Status, parts: CoreParts, clock: Pace
 ) -> ASGIApp:
     from ragvigil.web.api.application import api
 
@@ -234,7 +227,6 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
-        diagnosing=Health(settings, store, schedule.runs, failing, clock.now),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
