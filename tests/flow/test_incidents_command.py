@@ -49,10 +49,15 @@ def test_incidents_are_listed_shown_and_judged_under_the_users_name(
     assert f"{name}  open          page " in daemon.say("incidents", "list")
     assert daemon.say("incidents", "ack", name).strip() == f"{name} is acknowledged by triager"
     assert "snoozed until" in daemon.say("incidents", "snooze", name, "--for", "4h")
+    daemon.say("incidents", "assign", name, "mara", "-m", "her prompt")
+    daemon.say("incidents", "note", name, "-m", "asking mara")
     said = daemon.say("incidents", "false-page", name, "-m", "a load test")
     assert said.strip() == f"{name} is resolved, a false page"
     shown = daemon.say("incidents", "show", name)
-    for words in ("38 of 41 answers", "prompt on /refunds", "acknowledge by triager", "a load test"):
+    for words in (
+        *("38 of 41 answers", "prompt on /refunds", "acknowledge by triager", "a load test"),
+        *("assign by triager  to mara: her prompt", "note by triager  asking mara"),
+    ):
         assert words in shown, shown
     assert "0 % of pages were right (1 judged, 1 in all)" in daemon.say("incidents", "list")
     found = json.loads(daemon.say("incidents", "list", "--state", "resolved", "--json"))

@@ -49,3 +49,20 @@ def test_the_daemons_own_verbs_are_nobody_elses(verb: Verb) -> None:
         VerbDoesNotFit, match=r"only the daemon can say .*; use acknowledge, snooze"
     ):
         done(verb)
+
+
+def test_handing_over_names_who_has_it_and_keeps_the_state() -> None:
+    asked = Action(verb=Verb.ASSIGN, now=START + 600, actor="ada", text="her prompt", name="mara")
+    incident, event = act(opened(), asked)
+    assert (incident.assignee, incident.state) == ("mara", IncidentState.OPEN)
+    assert (event.actor, event.text) == ("ada", "to mara: her prompt")
+    assert done(Verb.ASSIGN, incident).assignee == ""
+    with pytest.raises(VerbDoesNotFit, match="is resolved"):
+        done(Verb.ASSIGN, done(Verb.RESOLVE), name="mara")
+
+
+def test_a_note_needs_words_and_changes_nothing_whatever_the_state() -> None:
+    for incident in (opened(), done(Verb.RESOLVE)):
+        assert done(Verb.NOTE, incident, text="asking the owner") == incident
+    with pytest.raises(VerbDoesNotFit, match="needs words"):
+        done(Verb.NOTE, text=" ")
