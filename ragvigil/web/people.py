@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ragvigil.model.text import one_line
+from ragvigil.model.text import is_same_name, one_line
 from ragvigil.model.token import lines_of, require_token
 from ragvigil.web.identity import Person, Role
 
@@ -24,6 +24,9 @@ def people_in(path: Path, written: Mapping[str, Person]) -> dict[str, Person]:
     number = 0
     for number, line in lines_of(path):
         token, person = _token_and_person(line, f"{path}:{number}")
+        for other in people.values():
+            if other.name != person.name and is_same_name(other.name, person.name):
+                raise ValueError(f"{path}:{number}: {person.name} is {other.name} in another line")
         known = people.setdefault(token, person)
         if known.role is not person.role:
             raise ValueError(f"{path}:{number}: is the token of the role {known.role} too")

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -229,12 +230,12 @@ class WebSettings(BaseModel):
     def proxied(self, name: str) -> Person | None:
         """The person whom the proxy calls by this name, None for somebody without a role.
 
+        Names that differ in case are one: as the settings write it, else in small letters.
         Raises ValueError for a name that nobody can have.
         """
-        name = require_name(name)
-        known = _proxy_people(self.proxy_people)
-        person = known.get(name.casefold()) or known.get(EVERYBODY)
-        return person and Person(name=name, role=person.role, tags=person.tags)
+        folded, known = require_name(name).casefold(), _proxy_people(self.proxy_people)
+        everybody = known.get(EVERYBODY)
+        return known.get(folded) or (replace(everybody, name=folded) if everybody else None)
 
     def secret(self, role: str) -> str | None:
         """A token for commands, which act as the role: never one that names a person.
