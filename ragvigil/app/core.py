@@ -43,6 +43,7 @@ from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.sources.golden import Golden
+from ragvigil.app.sources.health import Health
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.issues import Issues
 from ragvigil.app.sources.judges import judge_source
@@ -137,9 +138,10 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         _start_control(channel, answers, stop)
         REGISTRY.register(parts.jobs.watch.metrics)
         jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now)
-        schedule = Schedule(jobs, clock.factor)
+        schedule = Schedule(jobs, clock.factor, clock.now)
         schedule.start()
-        with serve_web(_application(settings, store, status, parts, clock), settings.web):
+        web = _application(settings, store, status, parts, schedule, clock)
+        with serve_web(web, settings.web):
             status.is_ready = True
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
@@ -208,7 +210,12 @@ def _own_process_metrics() -> None:
 
 
 def _application(
-    settings: Settings, store: Store, status: Status, parts: CoreParts, clock: Pace
+    settings: Settings,
+    store: Store,
+    status: Status,
+    parts: CoreParts,
+    schedule: Schedule,
+    clock: Pace,
 ) -> ASGIApp:
     from ragvigil.web.api.application import api
 
@@ -227,6 +234,7 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
+        diagnosing=Health(settings, store, schedule.runs, failing, clock.now),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,

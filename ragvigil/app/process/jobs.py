@@ -6,12 +6,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 from prometheus_client import Counter, Histogram
+
+from ragvigil.model.clock import Clock
 
 if TYPE_CHECKING:
     from apscheduler.schedulers.background import BackgroundScheduler
@@ -52,15 +55,31 @@ class Job:
     is_long: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRun:
+    """A job and its last run: when it ended, UTC, how long it took, and whether it failed."""
+
+    name: str
+    every_seconds: float
+    runs: int = 0
+    failures: int = 0
+    last: datetime | None = None
+    seconds: float | None = None
+    has_failed: bool = False
+
+
 class Schedule:
     """Runs jobs by the clock until `stop`; a job that was due while the process was busy runs late,
     and once.
 
-    `factor` is how much faster than the machine's clock the daemon's clock runs.
+    `factor` is how much faster than the machine's clock the daemon's clock runs; `clock` is that.
     """
 
-    def __init__(self, jobs: Sequence[Job], factor: float = 1.0) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: Sequence[Job], factor: float = 1.0, clock: Clock = time.time) -> None:
+        self._jobs, self._clock = jobs, clock
+        self._last = {
+            job.name: JobRun(name=job.name, every_seconds=job.every_seconds) for job in jobs
+        }
         self._changed = threading.Condition()
         self._running, self._is_stopping = 0, False
         self._scheduler = _scheduler()
@@ -74,6 +93,10 @@ class Schedule:
                 name=job.name,
                 executor="long" if job.is_long else "default",
             )
+
+    def runs(self) -> list[JobRun]:
+        """The last run of every job; safe from any thread."""
+        return list(self._last.values())
 
     def start(self) -> None:
         """Starts the clock."""
@@ -98,12 +121,26 @@ class Schedule:
             if self._is_stopping:  # it waited for a thread when the schedule ended
                 return
             self._running += 1
+        began = time.perf_counter()
+        is_done = False
         try:
-            _run(job, self._failed)
+            is_done = _run(job, self._failed)
         finally:
+            self._note(job, time.perf_counter() - began, is_done)
             with self._changed:
                 self._running -= 1
                 self._changed.notify_all()
+
+    def _note(self, job: Job, seconds: float, is_done: bool) -> None:
+        before = self._last[job.name]
+        self._last[job.name] = replace(
+            before,
+            runs=before.runs + 1,
+            failures=before.failures + (not is_done),
+            last=datetime.fromtimestamp(self._clock(), UTC),
+            seconds=seconds,
+            has_failed=not is_done,
+        )
 
     def _failed(self, job: Job, error: Exception) -> None:
         if self._is_stopping:
@@ -135,13 +172,17 @@ def _period(job: Job, factor: float) -> float:
     return job.every_seconds if factor == 1 else max(LEAST_SECONDS, job.every_seconds / factor)
 
 
-def _run(job: Job, failed: Callable[[Job, Exception], None]) -> None:
+def _run(job: Job, failed: Callable[[Job, Exception], None]) -> bool:
+    """Whether it ended without an error."""
     started = time.perf_counter()
+    is_done = True
     try:
         job.function()
     except Exception as error:  # the border of a job: counted, and run again after its period
+        is_done = False
         failed(job, error)
     JOB_SECONDS.labels(job.name).observe(time.perf_counter() - started)
+    return is_done
 
 
 def _failed(job: Job, error: Exception) -> None:

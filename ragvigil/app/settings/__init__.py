@@ -119,7 +119,7 @@ def load(config: Path | None = None, **flags: Any) -> Settings:
     `flags` that are None count as not given. Raises SettingsError with a sentence for each
     problem: section, key, value, what is allowed.
     """
-    in_file = _in_file(config, os.environ)
+    in_file = file_values(config, os.environ)
     unknown = list(_unknown_variables(os.environ))
     if unknown:
         raise SettingsError("\n".join(unknown))
@@ -161,8 +161,11 @@ def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
                 yield f"{key}: {name} is not one of {', '.join(names)}"
 
 
-def _in_file(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the settings file; only the default file may be missing."""
+def file_values(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the settings file; only the default file may be missing.
+
+    Raises SettingsError.
+    """
     path = _path_of(config, environment)
     if not path.exists():
         if config is not None or CONFIG in environment:

@@ -21,6 +21,7 @@ from ragvigil.web.api import (
     audits,
     deltas,
     golden,
+    health,
     ids,
     incidents,
     issues,
@@ -45,6 +46,7 @@ from ragvigil.web.labelling.rules import DEFAULT_QUEUES
 from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
 from ragvigil.web.pages import answers as answers_page
 from ragvigil.web.pages import golden as golden_page
+from ragvigil.web.pages import health as health_page
 from ragvigil.web.pages import issue as issue_page
 from ragvigil.web.pages import issues as issues_page
 from ragvigil.web.pages import incident as incident_page
@@ -70,6 +72,7 @@ PARTS = (
     series,
     traffic,
     service,
+    health,
     posted,
     people,
     labels,
@@ -95,6 +98,7 @@ PARTS = (
     label,
     golden_page,
     case,
+    health_page,
     route,
     routes,
     answers_page,
@@ -135,6 +139,7 @@ def api(
     charting: topics.TopicSource | None = None,
     embedding: search.MeaningSource | None = None,
     keeping: golden.GoldenSource | None = None,
+    diagnosing: health.HealthSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
@@ -156,6 +161,7 @@ def api(
         charting=charting,
         embedding=embedding,
         keeping=keeping,
+        diagnosing=diagnosing,
         sessions=sessions,
         clock=clock,
     )
@@ -182,6 +188,7 @@ def application(
     charting: topics.TopicSource | None = None,
     embedding: search.MeaningSource | None = None,
     keeping: golden.GoldenSource | None = None,
+    diagnosing: health.HealthSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> FastAPI:
@@ -209,6 +216,7 @@ def application(
     app.state.topics = charting
     app.state.meaning = embedding
     app.state.golden = keeping
+    app.state.health = diagnosing
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.chromes = Chromes(store)

@@ -32,15 +32,6 @@ def chosen_time(text: str) -> str:
     return text[:16].replace("T", " ") if "-" in text else f"{text} ago"
 
 
-def sentence(text: str) -> str:
-    """The text with a capital first letter.
-
-    >>> sentence("two rubrics of /Refunds")
-    'Two rubrics of /Refunds'
-    """
-    return text[:1].upper() + text[1:]
-
-
 @pass_context
 def time(context: Context, moment: datetime | None) -> str:
     """A time as an element that a script may show on the reader's own clock."""
@@ -85,7 +76,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "money": figures.money,
     "points": figures.points,
     "score": figures.score,
-    "sentence": sentence,
+    "sentence": figures.sentence,
     "share": figures.share,
     "size": figures.size,
     "spelled": figures.spelled,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ragvigil.model.figures import between, counted, in_points, listed, moment, spelled
+from ragvigil.model.figures import between, counted, in_points, listed, moment, sentence, spelled
 from ragvigil.model.score import Layer
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
@@ -97,7 +97,7 @@ class LayerStory:
         """The rubrics that wait, in words."""
         names = listed([story.name for story in self.waiting], most=6)
         number = len(self.waiting)
-        return _capital(f"{_rubrics(number)} cannot be compared yet: {names}")
+        return sentence(f"{_rubrics(number)} cannot be compared yet: {names}")
 
 
 def rubrics_of(series: Sequence[SeriesForm], findings: Sequence[FindingForm]) -> list[RubricStory]:
@@ -161,7 +161,7 @@ def layer_sentence(layer: Layer, rubrics: Sequence[RubricStory]) -> str:
     if moved:
         names = _moves(moved)
         rest = f", {_rubrics(len(holds))} {'hold' if len(holds) > 1 else 'holds'}" if holds else ""
-        return _capital(f"{names}{rest}")
+        return sentence(f"{names}{rest}")
     if not holds:
         return "Not enough yet to say how it stands"
     if not unknown:
@@ -208,7 +208,7 @@ def route_lead(rubrics: Sequence[RubricStory], changes: Sequence[ChangeForm]) ->
             if story.cell and (delta := story.cell.delta)
         ]
         change = coincides(_onset(moved), changes)
-        return _capital(
+        return sentence(
             f"{listed(parts, most=3)}{f', at change {change.letter}' if change else ''}."
         )
     limits = [
@@ -275,10 +275,6 @@ def _onset(rubrics: Iterable[RubricStory]) -> datetime | None:
 
 def _rubrics(number: int) -> str:
     return f"{spelled(number)} rubric{'s' * (number != 1)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def rate_words(per_hour: float | None) -> str:

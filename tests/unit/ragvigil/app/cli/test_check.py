@@ -11,10 +11,11 @@ from pydantic import SecretStr
 from alerts.settings import MetricsSettings
 from collector.settings import CollectorSettings
 from collector.spool.reserve import Space
-from ragvigil.app.cli import check
-from ragvigil.app.cli.check import plain, report, warnings
+from ragvigil.app.cli.check import report, warnings
 from ragvigil.app.settings import Settings, known_keys
+from ragvigil.app.settings import warnings as of_settings
 from ragvigil.app.settings.guards import guards
+from ragvigil.app.settings.in_force import plain
 from ragvigil.web.settings import WebSettings
 from scorers.judge.settings import JudgeSettings
 from scorers.settings import ScorersSettings
@@ -22,7 +23,7 @@ from scorers.settings import ScorersSettings
 
 @pytest.fixture(autouse=True)
 def _large_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "space_of", lambda _: Space(free=1 << 40, total=1 << 40))
+    monkeypatch.setattr(of_settings, "space_of", lambda _: Space(free=1 << 40, total=1 << 40))
 
 
 def keys(settings: Settings) -> list[str]:
@@ -44,7 +45,7 @@ def test_the_defaults_need_no_warning() -> None:
 def test_a_disk_that_is_small_for_the_store_is_warned_of(
     total: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "space_of", lambda _: Space(free=total, total=total))
+    monkeypatch.setattr(of_settings, "space_of", lambda _: Space(free=total, total=total))
     assert keys(Settings()) == expected
 
 

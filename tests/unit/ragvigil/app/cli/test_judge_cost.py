@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from alerts.audits.settings import AuditSettings
-from ragvigil.app.cli.judge import Line, advice, lines, report
+from ragvigil.app.cli.judge import advice, report
 from ragvigil.app.settings import Settings
+from ragvigil.app.sources.judge_cost import Line, lines
 from ragvigil.llm.prices import Price
 from ragvigil.llm.spending import Pot
 from scorers.judge.settings import JudgeSettings

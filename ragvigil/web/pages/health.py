@@ -1,0 +1,77 @@
+"""The page Health: can I trust what I see?"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+
+from ragvigil.web.api import health as health_api
+from ragvigil.web.api import judges as judges_api
+from ragvigil.web.api import people as people_api
+from ragvigil.web.api import service as service_api
+from ragvigil.web.pages.frame import render
+from ragvigil.web.permissions import ROLES, Permission, Requires
+from ragvigil.web.views.acts import ActForm
+from ragvigil.web.views.health.checks import checks, heading, table_sentence
+from ragvigil.web.views.health.coverage import coverage, field_name
+from ragvigil.web.views.health.daemon_checks import books, difference
+from ragvigil.web.views.health.kinds import Evidence
+from ragvigil.web.views.health.report import SettingsForm
+
+router = APIRouter()
+
+MOST_ACTS = 12
+
+
+@router.get(
+    "/health",
+    include_in_schema=False,
+    summary="Whether what you see can be trusted",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def health(request: Request) -> HTMLResponse:
+    """The books, every check with what mends it, fields, refusals, acts, jobs and settings."""
+    has_report = request.app.state.health is not None
+    ledger = service_api.ledger(request)
+    doctor = service_api.doctor(request)
+    report = health_api.health_report(request) if has_report else None
+    evidence = Evidence(
+        status=service_api.status(request),
+        ledger=ledger.spans,
+        doctor=doctor,
+        judges=judges_api.judges(request).judges,
+        report=report,
+    )
+    found = checks(evidence)
+    return render(
+        request,
+        "health.html",
+        title=heading(found),
+        page="health",
+        is_refreshed=True,
+        checks=found,
+        table_sentence=table_sentence(found),
+        books=books(ledger.spans),
+        spans=ledger.spans,
+        difference=difference(ledger.spans),
+        records=ledger.records,
+        coverage=coverage(doctor),
+        field_name=field_name,
+        sources=[source for source in doctor.sources if not source.answers],
+        report=report,
+        acts=_acts(request),
+        settings=_settings(request) if has_report else None,
+    )
+
+
+def _acts(request: Request) -> list[ActForm]:
+    return people_api.acts(
+        request, person="", verb="", thing="", since="7d", limit=MOST_ACTS, cursor=""
+    ).acts
+
+
+def _settings(request: Request) -> SettingsForm | None:
+    """None for a reader who may not see them."""
+    if Permission.ADMINISTER not in ROLES[request.state.person.role]:
+        return None
+    return health_api.settings(request)

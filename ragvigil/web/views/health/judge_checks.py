@@ -1,0 +1,111 @@
+"""Whether the judge answers, is paid for, agrees with people and with itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ragvigil.model.figures import count, counted, listed, money, score, sentence, share
+from ragvigil.web.views.health.kinds import Check, Evidence, Verdict
+from ragvigil.web.views.health.report import JudgeCostForm
+from ragvigil.web.views.judges import JudgeForm
+
+THIN = 0.9
+"""A judge that judges less of its sample than this is short of money."""
+
+
+def judge(evidence: Evidence) -> Iterator[Check]:
+    judge = evidence.section("judge")
+    if not judge.get("on"):
+        cost = evidence.report.cost if evidence.report else None
+        yield Check(
+            name="Judge",
+            verdict=Verdict.MISSING,
+            words=f"{sentence(str(judge.get('reason')))}. {cost_words(cost)}".strip(),
+            fix='[judge]\nmodel = "openai:gpt-5-mini"\ndaily_money = 5.00',
+        )
+        return
+    failures = ", ".join(judge.get("failures_by_kind") or ()) or "none"
+    calls = f"{counted(int(judge.get('calls') or 0), 'question')}, without an answer: {failures}"
+    if judge.get("state") == "fails":
+        yield Check(
+            name="Judge",
+            verdict=Verdict.BROKEN,
+            words=f"{judge.get('model')} fails: {judge.get('last_error')}. {calls}.",
+            fix=str(judge.get("way_out") or ""),
+        )
+    else:
+        state = "was not asked yet" if judge.get("state") == "not asked yet" else "answers"
+        waiting = counted(int(judge.get("waiting") or 0), "answer")
+        words = f"{judge.get('model')} {state}. {calls}, since the start; waiting: {waiting}."
+        yield Check(name="Judge", verdict=Verdict.HOLDS, words=words)
+    thinning = float(judge.get("thinning") or 1.0)
+    spent = f"{judge.get('spent_today')} spent today"
+    if thinning < THIN:
+        yield Check(
+            name="Judge's budget",
+            verdict=Verdict.WORSE,
+            words=f"{sentence(spent)}; only {share(thinning)} of the sample is judged.",
+            fix="ragvigil judge cost",
+        )
+    else:
+        words = f"{sentence(spent)}; all of the sample is judged."
+        yield Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
+
+
+def cost_words(cost: JudgeCostForm | None) -> str:
+    """What a day of judging would cost, in a sentence; empty where nothing is known."""
+    if cost is None or not cost.answers:
+        return ""
+    price = f", {money(cost.dollars)}" if cost.dollars is not None else ""
+    questions = counted(round(cost.calls), "question")
+    return (
+        f"At {counted(cost.answers, 'answer')} a day it would get {questions}, "
+        f"of {count(cost.tokens)} tokens{price}."
+    )
+
+
+def trust(judges: Iterable[JudgeForm]) -> Iterator[Check]:
+    unmeasured: dict[str, int] = {}
+    for judge in judges:
+        name = judge.rubric.replace("_", " ")
+        if judge.state == "retired":
+            yield Check(
+                name=f"Judge of {name}",
+                verdict=Verdict.MUTED,
+                words=f"People and judge agree too little: {judge.reason}. "
+                "Its scores are shown and do not page.",
+                link="/label",
+                link_words="Label more answers",
+            )
+        elif judge.state == "unmeasured":
+            unmeasured[name] = judge.missing
+        else:
+            labels = counted(judge.labels, "label")
+            words = f"It agrees with people: {score(judge.kappa)}, from {labels}."
+            yield Check(name=f"Judge of {name}", verdict=Verdict.HOLDS, words=words)
+    if unmeasured:
+        names = listed(list(unmeasured), most=4)
+        words = f"Too few answers have labels to say how well it judges {names}."
+        yield Check(
+            name="Judge and people",
+            verdict=Verdict.MISSING,
+            words=words,
+            link="/label",
+            link_words=f"Label {counted(min(unmeasured.values()), 'more answer')}",
+        )
+
+
+def canary(evidence: Evidence) -> Iterator[Check]:
+    canary = evidence.report.canary if evidence.report else None
+    if canary is None:
+        return
+    frozen = counted(canary.records, "frozen answer")
+    if canary.moved:
+        words = f"{frozen} were judged again, and the verdicts moved: {'; '.join(canary.moved)}."
+        yield Check(name="Fixed check of the judge", verdict=Verdict.WORSE, words=words)
+    elif canary.rubrics:
+        words = f"{frozen} were judged again: {counted(canary.rubrics, 'rubric')}, no change."
+        yield Check(name="Fixed check of the judge", verdict=Verdict.HOLDS, words=words)
+    else:
+        words = f"{frozen} were judged once; the second run compares them."
+        yield Check(name="Fixed check of the judge", verdict=Verdict.MISSING, words=words)
