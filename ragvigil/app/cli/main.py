@@ -28,6 +28,7 @@ from ragvigil.app.cli.options import (
     reads_settings,
     rubric_names,
 )
+from ragvigil.app.cli.search import search
 
 if TYPE_CHECKING:
     pass
@@ -73,6 +74,7 @@ app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
 app.command()(limits)
+app.command()(search)
 app.command()(acts)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")
