@@ -1,5 +1,8 @@
--- Records by their id, or its first characters, with the trace that each is in.
-SELECT DISTINCT trace_id, arrayJoin(record_ids) AS record_id
+-- Records by their id, or its first characters, with the trace and the minute that each is in.
+SELECT DISTINCT
+    trace_id,
+    arrayJoin(record_ids) AS record_id,
+    toUInt32(intDiv(toUnixTimestamp64Nano(time), 60000000000) * 60) AS minute
 FROM traces
 WHERE late = 0
     AND ({trace_id:String} = '' OR trace_id = {trace_id:String})

@@ -1,9 +1,9 @@
-"""Records that ask the same question before and after a change, and records by their id."""
+"""Records by their id, and those that ask the same question before and after a change."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -14,21 +14,20 @@ SIGNS = " \t\r\n.?!…¿¡。？！؟\"'“”„«»"
 DAYS = 14
 """How far before and after a record its question is looked for."""
 WHOLE_ID = 16
+LAST_SECOND = 2**32 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A question, where and when it was asked (nanoseconds), and what answered it."""
+class PlacedKey(NamedTuple):
+    """A record and the minute under which it is stored, in seconds since the epoch."""
 
-    question: str
-    service: str
-    environment: str
-    route: str
-    nanos: int
-    prompt_version: str
-    llm_model: str
-    index_epoch: str
-    service_version: str
+    trace_id: str
+    record_id: str
+    minute: int
+
+    @property
+    def key(self) -> Key:
+        """Trace id and record id."""
+        return self.trace_id, self.record_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +38,30 @@ class Beside:
     after: Key | None = None
 
 
-def beside(store: Store, asked: Asked) -> Beside:
-    """The same question with the version before and the version after. Raises as `Store.read`."""
-    second, reach = asked.nanos // 10**9, DAYS * 86_400
-    window = {"since": max(0, second - reach), "until": min(second + reach, 2**32 - 1)}
-    rows = store.read("same_question", {**asdict(asked), **window, "signs": SIGNS})
+def beside(store: Store, asked: PlacedKey) -> Beside:
+    """The same question with the version before and the version after. Raises as `Store.read`.
+
+    Nothing for a record without a question.
+    """
+    reach = DAYS * 86_400
+    parameters = {
+        **asked._asdict(),
+        "since": max(0, asked.minute - reach),
+        "until": min(asked.minute + reach, LAST_SECOND),
+        "signs": SIGNS,
+    }
+    rows = store.read("same_question", parameters)
     keys = {bool(row["is_later"]): (str(row["trace"]), str(row["record"])) for row in rows}
     return Beside(before=keys.get(False), after=keys.get(True))
 
 
-def keys_of(store: Store, record_id: str, *, trace_id: str = "", limit: int = 20) -> list[Key]:
-    """Keys of the records whose id begins so, in order. Raises as `Store.read` does."""
+def keys_of(
+    store: Store, record_id: str, *, trace_id: str = "", limit: int = 20
+) -> list[PlacedKey]:
+    """The records whose id begins so, of one trace or of all, in order.
+
+    Raises as `Store.read` does.
+    """
     parameters = {
         "prefix": record_id,
         "is_whole": len(record_id) == WHOLE_ID,
@@ -57,4 +69,4 @@ def keys_of(store: Store, record_id: str, *, trace_id: str = "", limit: int = 20
         "limit": limit,
     }
     rows = store.read("ids_records", parameters)
-    return [(str(row["trace_id"]), str(row["record_id"])) for row in rows]
+    return [PlacedKey(row["trace_id"], row["record_id"], int(row["minute"])) for row in rows]

@@ -13,16 +13,17 @@ from ragvigil.store.issues.issues import IssueFilter
 from ragvigil.store.issues.issues import find as find_issues
 from ragvigil.store.issues.memberships import minute_of
 from ragvigil.store.records import records, same_question
+from ragvigil.store.records.same_question import Key, PlacedKey
 from ragvigil.store.scores.usual import usual_values
 from ragvigil.store.watch import incidents
 from ragvigil.web.api.records import TraceId
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.answers.related import (
+    AnswerAndNeighbours,
     IncidentLink,
     IssueLink,
     RelatedForm,
     UsualForm,
-    beside_of,
     is_of,
 )
 from ragvigil.web.views.incidents import incident_form
@@ -54,24 +55,41 @@ OfTrace = Annotated[
 )
 def record(request: Request, record_id: RecordId, trace_id: OfTrace = "") -> RecordForm:
     """By its id, or its first characters where no other id begins so."""
-    key = key_of(request, record_id.lower(), trace_id.lower())
-    stored = records.several(request.app.state.store, [key]).get(key)
-    if stored is None:
-        raise HTTPException(404, f"record {key[1]} is past its retention")
-    return RecordForm.model_validate(stored)
+    key = key_of(request, record_id.lower(), trace_id.lower()).key
+    return _read(request, key)[key]
 
 
-def key_of(request: Request, record_id: str, trace_id: str) -> tuple[str, str]:
-    """Trace id and record id. Raises HTTPException: 404 for none, 409 for several."""
+def key_of(request: Request, record_id: str, trace_id: str = "") -> PlacedKey:
+    """The record whose id begins so. Raises HTTPException: 404 for none, 409 for several."""
     found = same_question.keys_of(request.app.state.store, record_id, trace_id=trace_id)
     if not found:
         behind = request.app.state.status.behind()
         may_come = f"; it may still come, {behind}" if behind else "; it may still come"
         raise HTTPException(404, f"no record {record_id} is stored{may_come}")
     if len(found) > 1:
-        traces = ", ".join(sorted({trace for trace, _ in found})[:5])
+        traces = ", ".join(sorted({each.trace_id for each in found})[:5])
         raise HTTPException(409, f"{record_id} begins several records, in the traces {traces}")
     return found[0]
+
+
+def with_neighbours(request: Request, key: PlacedKey) -> AnswerAndNeighbours:
+    """A record and the same question before and after. Raises HTTPException (404) without it."""
+    beside = same_question.beside(request.app.state.store, key)
+    others = [other for other in (beside.before, beside.after) if other]
+    read = _read(request, key.key, *others)
+    return AnswerAndNeighbours(
+        record=read[key.key],
+        before=read.get(beside.before) if beside.before else None,
+        after=read.get(beside.after) if beside.after else None,
+    )
+
+
+def _read(request: Request, first: Key, *others: Key) -> dict[Key, RecordForm]:
+    """Whole records; the first must be there."""
+    stored = records.several(request.app.state.store, [first, *others])
+    if first not in stored:
+        raise HTTPException(404, f"record {first[1]} is past its retention")
+    return {key: RecordForm.model_validate(record) for key, record in stored.items()}
 
 
 @router.get(
@@ -81,26 +99,23 @@ def key_of(request: Request, record_id: str, trace_id: str) -> tuple[str, str]:
 )
 def related(request: Request, record_id: RecordId, trace_id: OfTrace = "") -> RelatedForm:
     """What is not stored is null or empty."""
-    return related_to(request, record(request, record_id=record_id, trace_id=trace_id))
+    key = key_of(request, record_id.lower(), trace_id.lower())
+    return related_to(request, with_neighbours(request, key))
 
 
-def related_to(request: Request, answer: RecordForm) -> RelatedForm:
+def related_to(request: Request, answers: AnswerAndNeighbours) -> RelatedForm:
     """What is beside an answer that has been read."""
-    store = request.app.state.store
-    beside = beside_of(answer)
-    keys = same_question.beside(store, beside) if beside else same_question.Beside()
-    both = records.several(store, [key for key in (keys.before, keys.after) if key])
+    answer = answers.record
     usual = usual_values(
-        store,
+        request.app.state.store,
         service=answer.service,
         environment=answer.environment,
         route=answer.route,
         until=_minute(answer.time) + 60,
     )
-    forms = {key: RecordForm.model_validate(stored) for key, stored in both.items()}
     return RelatedForm(
-        before=forms.get(keys.before) if keys.before else None,
-        after=forms.get(keys.after) if keys.after else None,
+        before=answers.before,
+        after=answers.after,
         issue=_issue(request, answer),
         incidents=[_link(incident) for incident in _incidents(request, answer)],
         usual=[

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
 from starlette.types import ASGIApp, Scope
 
@@ -18,6 +19,7 @@ from ragvigil.web.access import Access
 from ragvigil.web.answers import API, Answers
 from ragvigil.web.api import (
     alerts,
+    answers,
     audits,
     deltas,
     golden,
@@ -44,14 +46,16 @@ from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES
 from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
+from ragvigil.web.pages import answer as answer_page
 from ragvigil.web.pages import answers as answers_page
 from ragvigil.web.pages import golden as golden_page
 from ragvigil.web.pages import health as health_page
+from ragvigil.web.pages import incident as incident_page
 from ragvigil.web.pages import issue as issue_page
 from ragvigil.web.pages import issues as issues_page
-from ragvigil.web.pages import incident as incident_page
 from ragvigil.web.pages import now as now_page
 from ragvigil.web.pages import topics as topics_page
+from ragvigil.web.pages import trace as trace_page
 from ragvigil.web.pages.problem import problem_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
@@ -66,6 +70,7 @@ if TYPE_CHECKING:
 
 PARTS = (
     records,
+    answers,
     search,
     ids,
     deltas,
@@ -103,6 +108,8 @@ PARTS = (
     routes,
     answers_page,
     topics_page,
+    answer_page,
+    trace_page,
 )
 
 
@@ -172,7 +179,9 @@ def api(
         now=lambda: clock().timestamp(),
     )
     instead = partial(_methods_instead, app)
-    return Guard(answers, app.state.access, hosts(settings), settings.max_body_bytes, instead)
+    # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
+    smaller = GZipMiddleware(answers, minimum_size=1000, compresslevel=5)
+    return Guard(smaller, app.state.access, hosts(settings), settings.max_body_bytes, instead)
 
 
 def application(
@@ -219,6 +228,7 @@ def application(
     app.state.health = diagnosing
     app.state.clock = clock
     app.state.base = settings.external_url
+    app.state.open_in = settings.open_in
     app.state.chromes = Chromes(store)
     _route(app)
     return app

@@ -1,4 +1,4 @@
-"""The pages of an answer and of a trace: what happened here, and where did it fail?"""
+"""The page of an answer: what happened here, and where did it fail?"""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from ragvigil.web.api import answers as api
-from ragvigil.web.api import records as records_api
 from ragvigil.web.drawings.waterfall import waterfall
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.answer_text import answer_text, shortened
 from ragvigil.web.views.answers import page
-from ragvigil.web.views.answers.cards import answer_card, same_question_cards, version_words
+from ragvigil.web.views.answers.cards import same_question_cards, version_words
 from ragvigil.web.views.answers.checks import checks, checks_heading, not_known
 from ragvigil.web.views.answers.chunks import chunk_cards, chunk_flow, chunks_heading
-from ragvigil.web.views.records import RecordForm
+from ragvigil.web.views.answers.related import AnswerAndNeighbours
 from ragvigil.web.views.spans import (
     MOST_SPANS,
     SpanForm,
@@ -46,39 +45,13 @@ def answer_page(
     request: Request, record_id: api.RecordId, trace_id: api.OfTrace = "", span: Span = ""
 ) -> HTMLResponse:
     """One answer, by its id or the first characters of it."""
-    record = api.record(request, record_id=record_id, trace_id=trace_id)
-    return _answer(request, record, api.spans(request, record.trace_id).spans, span)
+    key = api.key_of(request, record_id.lower(), trace_id.lower())
+    return shown(request, api.with_neighbours(request, key), span)
 
 
-@router.get(
-    "/traces/{trace_id}",
-    include_in_schema=False,
-    summary="A trace: its answer, its answers, or its spans alone",
-    dependencies=READ,
-)
-def trace_page(request: Request, trace_id: records_api.TraceId, span: Span = "") -> HTMLResponse:
-    """The page of its answer where it has one."""
-    records = records_api.trace(request, trace_id).records
-    spans = api.spans(request, trace_id).spans
-    if len(records) == 1:
-        return _answer(request, records[0], spans, span)
-    return render(
-        request,
-        "trace.html",
-        title=f"This trace holds {len(records)} answers" if records else "No answer in this trace",
-        page="answers",
-        trace_id=trace_id.lower(),
-        cards=[answer_card(record) for record in records],
-        why=page.why_no_answer(spans),
-        curl=_curl(request, f"traces/{trace_id.lower()}"),
-        **_spans(request, trace_id.lower(), spans, span),
-    )
-
-
-def _answer(
-    request: Request, record: RecordForm, spans: list[SpanForm], span_id: str
-) -> HTMLResponse:
-    related = api.related_to(request, record)
+def shown(request: Request, answers: AnswerAndNeighbours, span_id: str) -> HTMLResponse:
+    """The page of an answer that has been read."""
+    record, related = answers.record, api.related_to(request, answers)
     usual = {(each.rubric, each.segment): each.answers for each in related.usual}
     rows = checks(record.scores, usual)
     text = answer_text(record)
@@ -104,12 +77,14 @@ def _answer(
         checks=rows,
         checks_heading=checks_heading(rows),
         not_known=not_known(rows),
-        curl=_curl(request, f"traces/{record.trace_id}"),
-        **_spans(request, record.trace_id, spans, span_id),
+        curl=curl_of(request, f"traces/{record.trace_id}"),
+        **spans_shown(request, record.trace_id, api.spans(request, record.trace_id).spans, span_id),
     )
 
 
-def _spans(request: Request, trace_id: str, spans: list[SpanForm], span_id: str) -> dict[str, Any]:
+def spans_shown(
+    request: Request, trace_id: str, spans: list[SpanForm], span_id: str
+) -> dict[str, Any]:
     """What the waterfall shows, and the span that was chosen."""
     chosen = chosen_span(spans, span_id)
     shown = chosen.span_id if chosen else ""
@@ -124,6 +99,7 @@ def _spans(request: Request, trace_id: str, spans: list[SpanForm], span_id: str)
     }
 
 
-def _curl(request: Request, path: str) -> str:
+def curl_of(request: Request, path: str) -> str:
+    """The command that reads a resource of the API."""
     base = request.app.state.base or f"{request.url.scheme}://{request.url.netloc}"
     return f'curl -H "authorization: Bearer $RAGVIGIL_TOKEN" {base}/api/v1/{path}'

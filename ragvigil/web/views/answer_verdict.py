@@ -150,19 +150,21 @@ def _failed_request(error: str, chunks: ChunkIds) -> AnswerVerdict:
 def _without_failure(scores: Sequence[ScoreForm], is_disliked: bool) -> AnswerVerdict:
     own = own_scores(scores)
     unseen = [score for score in own if score.absent]
+    refusal = own_score(scores, "refusal")
+    refuses = ("The answer refuses.",) if refusal and refusal.label == "refused" else ()
+    disliked = ("The user disliked it.",) * is_disliked
     if not any(score.value is not None for score in own):
         reasons = dict.fromkeys(score.explanation for score in unseen)
+        rest = "Nothing else of it" if refuses else "Nothing of this answer"
+        unread = "" if own else "It has no scores yet."
         return AnswerVerdict(
             state="unknown",
-            sentences=("Nothing of this answer could be checked.",),
-            support=_sentence(next(iter(reasons), "It has no scores yet")),
+            sentences=(*refuses, f"{rest} could be checked.", *disliked),
+            support=_sentence(next(iter(reasons))) if reasons else unread,
         )
-    refusal = own_score(scores, "refusal")
-    refuses = refusal is not None and refusal.label == "refused"
-    sentences = ("The answer refuses.",) * refuses + ("Every check that applies passes.",)
     return AnswerVerdict(
         state="passes",
-        sentences=(*sentences, *("The user disliked it.",) * is_disliked),
+        sentences=(*refuses, "Every check that applies passes.", *disliked),
         support=" ".join((*_doubts(own), *_unseen(len(unseen)))),
     )
 

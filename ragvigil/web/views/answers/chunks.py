@@ -21,8 +21,8 @@ TITLES = ("title", "name", "heading", "source", "file_name", "url")
 MOST_ROWS = 20
 """Rows of each list that are drawn; dropped chunks beyond are counted."""
 METER = 44
-SHORT, LONGEST = 1_200, 20_000
-"""Characters of a chunk before the fold, and on the page at all."""
+SHORT, LONGEST, OF_ALL = 1_200, 20_000, 200_000
+"""Characters of a chunk before the fold, on the page at all, and of all chunks together."""
 NO_TEXT = {
     "hidden": "The text of this chunk is hidden: the instrumentation left it out.",
     "truncated": "The text of this chunk was cut off before its span was sent.",
@@ -42,7 +42,8 @@ class Passage:
 class ChunkCard:
     """A chunk of the prompt. `is_used` is None where nobody knows; `says` is about its use.
 
-    The passages of `head` and `rest`, joined, are its text; `rest` is folded.
+    The passages of `head` and `rest`, joined, are its text; `rest` is folded, and
+    `more` says what is left out.
     """
 
     anchor: str
@@ -54,6 +55,7 @@ class ChunkCard:
     head: tuple[Passage, ...]
     rest: tuple[Passage, ...]
     folded: str
+    more: str
     note: str
     missing: str
 
@@ -150,7 +152,7 @@ def _card(
     used: Mapping[str, list[Span]] | None,
     known: Relevance,
 ) -> ChunkCard:
-    text = (chunk.content or "")[:LONGEST]
+    text = (chunk.content or "")[: _longest(len(record.context))]
     spans = (used or {}).get(chunk.id, [])
     is_best = known.best is not None and known.best.chunk_id == chunk.id
     missed = _missed(text, known.best.quote, spans) if is_best and known.best else None
@@ -167,13 +169,18 @@ def _card(
         says=_use(chunk.id, used, spans),
         head=head,
         rest=rest,
-        folded=f"The rest, {count(sum(len(each.text) for each in rest))} characters"
-        + f"; {count(left_out)} more are in the JSON" * (left_out > 0),
+        folded=f"The rest, {count(sum(len(each.text) for each in rest))} characters",
+        more=f"{count(left_out)} more characters are in the JSON." * (left_out > 0),
         note="This answers the question. The answer left it out." if missed else "",
         missing=""
         if chunk.content
         else NO_TEXT.get(record.absent.get("document_texts", ""), NOT_SENT),
     )
+
+
+def _longest(chunks: int) -> int:
+    """Characters that each of so many chunks may take."""
+    return max(SHORT, min(LONGEST, OF_ALL // chunks))
 
 
 def _use(chunk_id: str, used: Mapping[str, list[Span]] | None, spans: Sequence[Span]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import BaseModel, Field
 
 from ragvigil.model.incident import Incident, IncidentState
-from ragvigil.store.records.same_question import Asked
 from ragvigil.web.views.records import RecordForm
 
 VERSIONS = {
@@ -17,6 +17,15 @@ VERSIONS = {
     "service_version": "release",
 }
 """What a change may have changed, the most telling first, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerAndNeighbours:
+    """A record, and the nearest ones to the same question at the versions before and after."""
+
+    record: RecordForm
+    before: RecordForm | None = None
+    after: RecordForm | None = None
 
 
 class IssueLink(BaseModel):
@@ -53,21 +62,6 @@ class RelatedForm(BaseModel):
     issue: IssueLink | None
     incidents: list[IncidentLink]
     usual: list[UsualForm] = Field(description="of the route, by rubric and segment")
-
-
-def beside_of(answer: RecordForm) -> Asked | None:
-    """The question to look for; None where it is unknown, or no version of anything is."""
-    versions = {name: str(answer.dimensions.get(name) or "") for name in VERSIONS}
-    if not (answer.query or "").strip() or not any(versions.values()):
-        return None
-    return Asked(
-        question=answer.query or "",
-        service=answer.service,
-        environment=answer.environment,
-        route=answer.route,
-        nanos=int(answer.time.timestamp() * 10**6) * 1000,
-        **versions,
-    )
 
 
 def is_of(incident: Incident, answer: RecordForm) -> bool:
