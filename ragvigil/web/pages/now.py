@@ -16,11 +16,11 @@ from ragvigil.web.drawings.whisker import Whisker, whisker
 from ragvigil.web.pages.frame import render
 from ragvigil.web.pages.incident_chart import drawn_chart
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.scope import scope_of
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.first_answer import first_answer
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm
-from ragvigil.web.views.triage.rubrics import rubric_name
 from ragvigil.web.views.triage.sentences import audit_lines
 
 router = APIRouter()

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 
 from ragvigil.model.figures import counted, listed
 from ragvigil.model.text import one_line
+from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.views.records import FacetForm, RecordCountsForm, RecordSummary
-from ragvigil.web.views.triage.rubrics import rubric_name
 
 MOST_VALUES = 12
 """Values of a facet that are shown, the most frequent first."""

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 
 from ragvigil.model.figures import between, counted, in_points, listed, moment, sentence, spelled
 from ragvigil.model.score import Layer
+from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
 from ragvigil.web.views.incidents import FindingForm
 from ragvigil.web.views.route.pairs import paired
 from ragvigil.web.views.series import SeriesForm, newest_segments
 from ragvigil.web.views.triage.layers import RANKS, WINDOW_HOURS, CellForm, State, cell_of
-from ragvigil.web.views.triage.rubrics import rubric_name
 
 NO_ROUTE = "(no route)"
 LAYERS = (Layer.CROSS_CUTTING, Layer.GENERATION, Layer.RETRIEVAL)
@@ -31,13 +31,15 @@ NEAR = timedelta(minutes=90)
 class RubricStory:
     """A rubric of the route: its series, and how it stands; `cell` is None before any comparison.
 
-    `scored_since` is where the series begins if another version scored the window's beginning.
+    `finding` says what an open incident holds against it. `scored_since` is where the series begins
+    if another version scored the window's beginning.
     """
 
     rubric: str
     layer: Layer
     series: SeriesForm
     cell: CellForm | None
+    finding: str = ""
     scored_since: datetime | None = None
 
     @property
@@ -57,7 +59,7 @@ class RubricStory:
             return f"no answer was scored in the last {WINDOW_HOURS} h"
         answers = f"{counted(self.cell.n, 'answer')} in {WINDOW_HOURS} h"
         if self.cell.delta is None:
-            return f"{answers}; no past to compare with yet"
+            return f"{answers}; {self.finding or 'no past to compare with yet'}"
         parts = [answers]
         if self.state not in (State.HOLDS, State.UNKNOWN):
             direction = "lower" if self.cell.delta < 0 else "higher"
@@ -115,6 +117,14 @@ def rubrics_of(series: Sequence[SeriesForm], findings: Sequence[FindingForm]) ->
                 layer=each.layer,
                 series=each,
                 cell=cell_of(each.delta, findings) if each.delta else None,
+                finding=next(
+                    (
+                        finding.words
+                        for finding in findings
+                        if base_of(finding.signal) == each.rubric
+                    ),
+                    "",
+                ),
                 scored_since=begins if has_others else None,
             )
         )

@@ -15,9 +15,7 @@ from ragvigil.model.delta import Moved
 from ragvigil.model.figures import counted, duration, in_points, spelled
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.score import Layer
-from ragvigil.web.views.deltas import DeltaForm
-from ragvigil.web.views.incidents import FindingForm, IncidentForm
-from ragvigil.web.views.triage.rubrics import (
+from ragvigil.web.rubric_names import (
     CORPUS,
     FAILED,
     MAIN,
@@ -25,6 +23,8 @@ from ragvigil.web.views.triage.rubrics import (
     base_of,
     rubric_name,
 )
+from ragvigil.web.views.deltas import DeltaForm
+from ragvigil.web.views.incidents import FindingForm, IncidentForm
 
 WINDOW_HOURS = 6
 AIM = 0.10
@@ -305,7 +305,7 @@ def _needed(delta: DeltaForm) -> int | None:
     if not delta.detection_limit or not delta.n:
         return None
     answers = delta.n * (delta.detection_limit / AIM) ** 2
-    step = 10 ** max(int(log10(max(answers, 1))) - 1, 0)
+    step: int = 10 ** max(int(log10(max(answers, 1))) - 1, 0)
     return ceil(answers / step) * step
 
 

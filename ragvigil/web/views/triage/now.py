@@ -11,6 +11,7 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
+from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
@@ -32,7 +33,6 @@ from ragvigil.web.views.triage.now_form import (
     OpenIncidentForm,
     now_audit,
 )
-from ragvigil.web.views.triage.rubrics import base_of, rubric_name
 from ragvigil.web.views.triage.sentences import (
     heading,
     layer_words,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragvigil.model.figures import score, share
+from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.views.answer_text import AnswerText, answer_text, shortened
 from ragvigil.web.views.audits import AuditPairForm, AuditSideForm
 from ragvigil.web.views.records import RecordForm
-from ragvigil.web.views.triage.rubrics import rubric_name
 
 MOST_CHARACTERS = 900
 """Of an answer beside another; the rest is behind its link."""

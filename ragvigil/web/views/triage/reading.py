@@ -13,13 +13,13 @@ from ragvigil.store.records import received
 from ragvigil.store.records.places import RoutePlace
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.watch import audits, deploys, incidents, notices
-from ragvigil.web.views.audits import audit_form
+from ragvigil.web.views.audits import AuditForm, audit_form
 from ragvigil.web.views.changes import ChangeForm, changes
-from ragvigil.web.views.deltas import newest_deltas
+from ragvigil.web.views.deltas import DeltaForm, newest_deltas
 from ragvigil.web.views.incidents import IncidentForm, incident_form
 from ragvigil.web.views.triage.layers import Place
 from ragvigil.web.views.triage.now import Known
-from ragvigil.web.views.triage.now_form import LASTING, URGENT, issue_link
+from ragvigil.web.views.triage.now_form import LASTING, URGENT, IssueLinkForm, issue_link
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -59,22 +59,9 @@ def read_now(
     receipts = received.since(
         store, _seconds(now - DAY), service=filter_.service, route=filter_.route
     )
-    audits_of_week = audits.find(
-        store, since=_seconds(now - WEEK), service=filter_.service, limit=MOST_AUDITS
-    )
     return Known(
         now=now,
-        deltas=newest_deltas(
-            store,
-            DeltaFilter(
-                service=filter_.service,
-                environment=filter_.environment,
-                route=filter_.route,
-                window="6h",
-                since=_seconds(now - LIVE),
-            ),
-            now,
-        ),
+        deltas=_deltas(store, filter_, now),
         places=[
             Place(place.service, place.environment, place.route)
             for place in places
@@ -83,24 +70,43 @@ def read_now(
         ],
         incidents=found,
         changes=_changes(store, filter_, now, found),
-        audits=[
-            audit_form(audit)
-            for audit in audits_of_week
-            if filter_.matches(audit.service, audit.environment)
-        ],
-        issues=[
-            issue_link(issue)
-            for issue in stored_issues.find(
-                store,
-                stored_issues.IssueFilter(
-                    service=filter_.service, route=filter_.route, states=(*URGENT, *LASTING)
-                ),
-            )
-            if filter_.matches(issue.service, issue.environment)
-        ],
+        audits=_audits(store, filter_, now),
+        issues=_issues(store, filter_),
         answers=receipts.records,
         last_answer=datetime.fromtimestamp(receipts.last, UTC) if receipts.last else None,
     )
+
+
+def _deltas(store: Store, filter_: NowFilter, now: datetime) -> list[DeltaForm]:
+    wanted = DeltaFilter(
+        service=filter_.service,
+        environment=filter_.environment,
+        route=filter_.route,
+        window="6h",
+        since=_seconds(now - LIVE),
+    )
+    return newest_deltas(store, wanted, now)
+
+
+def _audits(store: Store, filter_: NowFilter, now: datetime) -> list[AuditForm]:
+    since = _seconds(now - WEEK)
+    return [
+        audit_form(audit)
+        for audit in audits.find(store, since=since, service=filter_.service, limit=MOST_AUDITS)
+        if filter_.matches(audit.service, audit.environment)
+    ]
+
+
+def _issues(store: Store, filter_: NowFilter) -> list[IssueLinkForm]:
+    """Those that are open, newest first."""
+    wanted = stored_issues.IssueFilter(
+        service=filter_.service, route=filter_.route, states=(*URGENT, *LASTING)
+    )
+    return [
+        issue_link(issue)
+        for issue in stored_issues.find(store, wanted)
+        if filter_.matches(issue.service, issue.environment)
+    ]
 
 
 def _incidents(store: Store, filter_: NowFilter, now: datetime, lines: Lines) -> list[IncidentForm]:

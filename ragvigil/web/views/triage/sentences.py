@@ -9,10 +9,10 @@ from ragvigil.model.figures import between, counted, in_points, listed, points, 
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
+from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
 from ragvigil.web.views.triage.layers import CellForm
-from ragvigil.web.views.triage.rubrics import base_of, rubric_name
 
 WEIGHT = (
     FindingKind.AUDIT,
