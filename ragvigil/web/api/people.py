@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from ragvigil.store.engine.table import MOST_NANOS
 from ragvigil.store.watch import acts as stored
 from ragvigil.web.identity import Identity
 from ragvigil.web.permissions import Permission, Requires
@@ -50,7 +51,7 @@ def acts(
     cursor: Annotated[
         str,
         Query(
-            pattern=r"^([0-9]{1,18}-[0-9a-f]{16})?$",
+            pattern=r"^([0-9]{1,19}-[0-9a-f]{16})?$",
             description="`next` of the page before, with its parameters",
         ),
     ] = "",
@@ -60,7 +61,7 @@ def acts(
     filter_ = stored.ActFilter(person=person, verb=verb, thing=thing, since=begin, limit=limit + 1)
     if cursor:
         nanos, _, act_id = cursor.partition("-")
-        filter_ = replace(filter_, before=int(nanos), before_id=act_id)
+        filter_ = replace(filter_, before=min(int(nanos), MOST_NANOS), before_id=act_id)
     found = stored.find(request.app.state.store, filter_)
     shown, more = found[:limit], found[limit:]
     last = f"{shown[-1].time_unix_nano}-{shown[-1].act_id}" if more else None
