@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser import world as made
 from tests.browser.world import PEOPLE, Served, served
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
+expect.set_options(timeout=60_000)
 Serve = Callable[[str], Served]
 Enter = Callable[..., BrowserContext]
 

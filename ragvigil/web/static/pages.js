@@ -98,10 +98,8 @@ function of_key(key) {
   return found || (key === "o" && row ? row.querySelector("a[href]") : null);
 }
 
-function describe(key) {
-  const found = document.querySelector(`[data-key="${CSS.escape(key)}"], [data-go="${CSS.escape(key)}"]`);
-  return found ? (found.firstChild.textContent || found.textContent).trim().toLowerCase() : "";
-}
+// The words of a link or button, without its count or key.
+const words_of = (element) => element.firstChild.textContent.trim().toLowerCase();
 
 function show_keys() {
   const dialog = document.createElement("dialog");
@@ -114,10 +112,10 @@ function show_keys() {
     list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
   };
   add(["/"], "search");
-  for (const link of document.querySelectorAll(".pages [data-go]")) add(["g", link.dataset.go], describe(link.dataset.go));
+  for (const link of document.querySelectorAll(".pages [data-go]")) add(["g", link.dataset.go], words_of(link));
   if (rows().length) { add(["j", "k"], "down, up"); add(["o"], "open"); }
-  const named = new Set([...document.querySelectorAll("main [data-key]")].map((element) => element.dataset.key));
-  for (const key of named) if (key !== "o") add([key], describe(key));
+  const acts = new Map([...document.querySelectorAll("main [data-key]")].reverse().map((element) => [element.dataset.key, element]));
+  for (const [key, element] of [...acts].reverse()) if (key !== "o") add([key], words_of(element));
   add(["[", "]"], "shorter, longer time");
   const title = Object.assign(document.createElement("h2"), { id: "keys-title", textContent: "Keys" });
   const close = Object.assign(document.createElement("button"), { className: "button", textContent: "Close", autofocus: true });
