@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.model.incident import Incident
+from ragvigil.model.issue import Issue
 from ragvigil.store.issues import failing_rows
 from ragvigil.store.issues.issues import IssueFilter
 from ragvigil.store.issues.issues import find as find_issues
@@ -27,6 +28,7 @@ from ragvigil.web.views.answers.related import (
     is_of,
 )
 from ragvigil.web.views.incidents import incident_form
+from ragvigil.web.views.issue_pages.problems import title as problem_title
 from ragvigil.web.views.records import RecordForm
 from ragvigil.web.views.spans import SpansForm, spans_form
 from ragvigil.web.views.triage.sentences import heading
@@ -138,7 +140,13 @@ def _issue(request: Request, answer: RecordForm) -> IssueLink | None:
         return None
     issue_id = failing.membership.issue_id
     found = find_issues(store, IssueFilter(issue_id=issue_id, with_merged=True))
-    return IssueLink(issue_id=issue_id, name=found[0].name, state=found[0].state) if found else None
+    return next(map(_issue_link, found), None)
+
+
+def _issue_link(issue: Issue) -> IssueLink:
+    return IssueLink(
+        issue_id=issue.issue_id, name=issue.name, heading=problem_title(issue), state=issue.state
+    )
 
 
 def _incidents(request: Request, answer: RecordForm) -> list[Incident]:

@@ -111,17 +111,17 @@ def answer_verdict(
         return _without_failure(scores, is_disliked)
     known = relevance(scores, chunks)
     lost = _lost_before_the_prompt(known, chunks)
-    of_answer = next((score for score in fails if score.layer is not Layer.RETRIEVAL), None)
-    deciding = (
-        of_answer if of_answer is not None and not (lost or known.answers is False) else fails[0]
-    )
+    of_answer = next(filter(_is_of_answer, fails), None)
+    is_upstream = lost or known.answers is False or of_answer is None
+    deciding = fails[0] if is_upstream or of_answer is None else of_answer
     place = _place(deciding, known, lost, scores)
     more = len(fails) - 1
     others = f" {spelled(more).capitalize()} more check{'s' * (more > 1)} fail{'s' * (more == 1)}."
     return AnswerVerdict(
         state="fails",
         sentences=_sentences(fails[0], of_answer, known, lost, chunks),
-        support=_support(known, chunks) + others * (more > 0),
+        support=_support(known, chunks, is_answer_at_fault=of_answer is not None)
+        + others * (more > 0),
         failure_point=place.point,
         layer=place.layer,
         rubric=deciding.rubric,
@@ -200,11 +200,16 @@ def _sentences(
         )
     elif known.answers is False:
         said.insert(0, _nothing_found(known, chunks))
-    elif first.layer is Layer.RETRIEVAL:
-        said.insert(0, _of_retrieval(first))
-    elif known.best is not None and known.best.chunk_id in chunks.context:
+    elif of_answer is not None and known.best and known.best.chunk_id in chunks.context:
         said.insert(0, "The right chunk was in the prompt.")
+    elif not _is_of_answer(first):
+        said.insert(0, _of_retrieval(first))
     return tuple(said)
+
+
+def _is_of_answer(score: ScoreForm) -> bool:
+    """Whether a failing rubric is about the answer: also one of chunks that asks how it cites."""
+    return score.layer is not Layer.RETRIEVAL or score.rubric in CITING
 
 
 def _nothing_found(known: Relevance, chunks: ChunkIds) -> str:
@@ -236,7 +241,7 @@ def _place(
 ) -> _Place:
     if lost:
         return _Place("reranker", "retrieval")
-    if known.answers is False or deciding.layer is Layer.RETRIEVAL:
+    if known.answers is False or not _is_of_answer(deciding):
         is_order = deciding.rubric == "rerank_gain" and known.answers is not False
         return _Place("reranker" if is_order else "retrieval", "retrieval")
     if deciding.rubric in CITING:
@@ -258,20 +263,18 @@ def _is_of_corpus(deciding: ScoreForm, scores: Sequence[ScoreForm]) -> bool:
     return deciding.rubric == "factual_accuracy" and has_support
 
 
-def _support(known: Relevance, chunks: ChunkIds) -> str:
+def _support(known: Relevance, chunks: ChunkIds, *, is_answer_at_fault: bool) -> str:
     if known.best is None:
         return _why_none(known, chunks)
     chunk_id = known.best.chunk_id
     name = short_name(chunk_id)
     if chunk_id in chunks.context:
-        parts = (
-            "Retrieval and reranking did their part"
-            if chunks.was_reranked
-            else "Retrieval did its part"
-        )
-        return (
-            f"{parts}: the chunk that answers it came {_ordinal(chunks.context.index(chunk_id))}."
-        )
+        place = _ordinal(chunks.context.index(chunk_id))
+        if not is_answer_at_fault:
+            return f"The chunk that answers it came {place} in the prompt all the same."
+        both = "Retrieval and reranking" if chunks.was_reranked else "Retrieval"
+        part = "did their part" if chunks.was_reranked else "did its part"
+        return f"{both} {part}: the chunk that answers it came {place}."
     if chunk_id not in chunks.retrieved:
         return f"{name} answers it."
     place = _ordinal(chunks.retrieved.index(chunk_id))

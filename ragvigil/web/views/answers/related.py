@@ -33,6 +33,7 @@ class IssueLink(BaseModel):
 
     issue_id: str
     name: str
+    heading: str = Field(description="what its answers do wrong, in words")
     state: str
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from ragvigil.model.figures import counted
 from ragvigil.model.text import one_line
@@ -67,17 +68,41 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
 """By rubric and label; the empty label is any other. A rubric of a plug-in has no words here."""
 
 
+class NamedIssue(Protocol):
+    """What the words of an issue are made of: a form of the API has it, and a stored issue too."""
+
+    @property
+    def rubric(self) -> str:
+        """The rubric that its answers fail."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Of the failing scores."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """By a rule, a model or a person."""
+        ...
+
+    @property
+    def routes(self) -> Sequence[str]:
+        """Where they fail."""
+        ...
+
+
 def heading(issue: IssueForm) -> str:
     """The issue as a sentence, with its routes."""
     return f"Answers {_where(issue.routes, issue.service)} {problem(issue)}"
 
 
-def title(issue: IssueForm) -> str:
+def title(issue: NamedIssue) -> str:
     """The issue as a sentence of a list, which says its routes elsewhere."""
     return f"Answers {problem(issue)}"
 
 
-def problem(issue: IssueForm) -> str:
+def problem(issue: NamedIssue) -> str:
     """What the answers do wrong; with the words of the name that the daemon's rule did not make."""
     known = PROBLEMS.get(issue.rubric, {})
     verb = known.get(issue.label) or known.get(ANY) or _plain(issue.rubric, issue.label)
@@ -87,12 +112,12 @@ def problem(issue: IssueForm) -> str:
     return f"{verb}: “{own_words}”" if own_words else verb
 
 
-def is_named(issue: IssueForm) -> bool:
+def is_named(issue: NamedIssue) -> bool:
     """Whether a person or a model named it, not a rule."""
     return _own_words(issue)[1]
 
 
-def _own_words(issue: IssueForm) -> tuple[str, bool]:
+def _own_words(issue: NamedIssue) -> tuple[str, bool]:
     """What a name says besides rubric, label and route; and whether no rule made it."""
     name = one_line(issue.name, MOST_NAME)
     label = issue.label.replace("_", " ")

@@ -42,6 +42,13 @@ def verdict(*scores: Score, **more: Any) -> AnswerVerdict:
 INVENTED = score("citation_validity", 0.5, "quote_not_found")
 UNGROUNDED = score("groundedness", 0.2, "unsupported", kind=Kind.JUDGE)
 GOLDEN = "context_recall"
+POOR = score(
+    "context_relevance",
+    0.1,
+    kind=Kind.JUDGE,
+    details={"verdicts": [{"chunk_id": "c1", "grade": "3"}, {"chunk_id": "c2", "grade": "0"}]},
+)
+"""One chunk of the prompt answers, and the others do not help."""
 
 
 @pytest.mark.parametrize(
@@ -155,6 +162,26 @@ GOLDEN = "context_recall"
             "retrieval",
             "retrieval",
         ),
+        (
+            (score("context_relevance", 0.1, kind=Kind.JUDGE), *read_by_judge(c1="3")[1:]),
+            "Most chunks that were found do not help with the question.",
+            "retrieval",
+            "retrieval",
+        ),
+        (
+            (UNGROUNDED, POOR),
+            "The right chunk was in the prompt. "
+            "The answer states what no chunk of the prompt says.",
+            "generation",
+            "generation",
+        ),
+        (
+            (score("chunk_attribution", 0.0, "no_support", kind=Kind.JUDGE), POOR),
+            "The right chunk was in the prompt. "
+            "A cited chunk does not say what the answer cites it for.",
+            "citation",
+            "generation",
+        ),
         ((score("own_check", 0.0),), "The check own check fails.", "undetermined", "cross_cutting"),
     ],
 )
@@ -173,6 +200,7 @@ def test_what_failed_and_where(
             (INVENTED, *read_by_judge(c1="3")),
             "Retrieval and reranking did their part: the chunk that answers it came first.",
         ),
+        ((POOR,), "The chunk that answers it came first in the prompt all the same."),
         (
             (INVENTED, *read_by_judge(c5="3")),
             "c5 came fifth of 8, and is not among the 4 chunks of the prompt.",
