@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
+ROWS_EACH = 30
+"""More rows than an answer has: of each rubric, scorer and judge one."""
+
 Key: TypeAlias = tuple[str, str]
 """Trace id and record id."""
 
@@ -17,8 +20,9 @@ class CandidateFilter:
     """Which answers, since a time in seconds since the epoch; an empty filter is none.
 
     `judged`: those that a judge of `rubric` judged in its uniform sample. `suspicious`: those that
-    failed any rubric, or were judged because they looked wrong. `share` (0..1) of them is drawn:
-    a smaller share lies inside a larger one. Another `salt` draws others.
+    failed any rubric, or were judged because they looked wrong. `label`: one of these scores has
+    it, or where all are drawn from, any score. `share` (0..1) of them is drawn: a smaller share
+    lies inside a larger one. Another `salt` draws others.
     """
 
     drawn_from: Literal["judged", "suspicious", "all"]
@@ -29,10 +33,15 @@ class CandidateFilter:
     since: int = 0
     share: float = 1.0
     salt: str = ""
-    limit: int = 2000
+    limit: int = 100
 
 
 def find(store: Store, filter_: CandidateFilter) -> list[Key]:
     """The answers drawn, always in the same order."""
-    rows = store.read("label_candidates", asdict(filter_))
+    parameters = {**asdict(filter_), "rows": filter_.limit * ROWS_EACH}
+    if filter_.drawn_from == "all":
+        name = "label_candidates" if filter_.label else "label_candidates_all"
+        rows = store.read(name, {**parameters, "drawn_from": "scored"})
+    else:
+        rows = store.read("label_candidates", parameters)
     return [(row["trace_id"], row["record_id"]) for row in rows]

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 Disagreements: TypeAlias = Callable[[int], Sequence[DisagreementForm]]
 """The disagreements since a time in seconds since the epoch."""
-READ_AHEAD = 10
-"""Answers that are read to find the next: spans may hide the texts of some."""
+READ_AHEAD, MOST_READ = 10, 30
+"""Answers that are read at once to find the next, and at most: spans may hide the texts of some."""
 MOST_LABELS = 10_000
+STEADY_TIMES = 4
+"""New answers push others back in the order of the hash: what is labelled still counts."""
 
 
 def contents(store: Store, queue: LabelQueue, disagreements: Disagreements, now: int) -> list[Key]:
@@ -40,6 +42,7 @@ def contents(store: Store, queue: LabelQueue, disagreements: Disagreements, now:
         since=since,
         share=queue.share,
         salt=queue.name,
+        limit=STEADY_TIMES * queue.most,
     )
     drawn = find(store, source)
     if drawn or queue.fill is Fill.SUSPICIOUS:
@@ -87,8 +90,11 @@ def progress(queue: LabelQueue, answers: Sequence[Key], mine: set[Key]) -> Label
 def next_answer(
     store: Store, answers: Sequence[Key], mine: set[Key], *, shows_retrieved: bool
 ) -> BlindAnswerForm | None:
-    """The first answer with question and text that the person has not labelled."""
-    rest = (key for key in answers if not _is_in(key, mine))
+    """The first answer with question and text that the person has not labelled.
+
+    None where there is none, or where the spans of the next MOST_READ hide their texts.
+    """
+    rest = islice((key for key in answers if not _is_in(key, mine)), MOST_READ)
     while keys := list(islice(rest, READ_AHEAD)):
         stored = judged.read(store, keys)
         records = (stored[key].record for key in keys if key in stored)
