@@ -15,7 +15,8 @@ from ragvigil.web.views.answer_text import answer_text, shortened
 from ragvigil.web.views.answers import page
 from ragvigil.web.views.answers.cards import same_question_cards, version_words
 from ragvigil.web.views.answers.checks import checks, checks_heading, not_known
-from ragvigil.web.views.answers.chunks import chunk_cards, chunk_flow, chunks_heading
+from ragvigil.web.views.answers.chunks import chunk_cards, chunks_heading
+from ragvigil.web.views.answers.ranking import chunk_flow
 from ragvigil.web.views.answers.related import AnswerAndNeighbours
 from ragvigil.web.views.spans import (
     MOST_SPANS,

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.model.record import Absent, Document, RagRecord
+from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.web.views.answers.chunks import (
-    MOST_ROWS,
     NOT_SENT,
     chunk_cards,
-    chunk_flow,
     chunks_heading,
     passages,
 )
+from ragvigil.web.views.answers.ranking import MOST_ROWS, chunk_flow
 from ragvigil.web.views.records import RecordForm
 from scorers.chunk_utilization import ChunkUtilization
 from tests.answers import record_form
@@ -100,6 +99,32 @@ def test_used_sentences_are_marked_and_a_missed_one_is_named() -> None:
     assert first.note == "This answers the question. The answer left it out."
     assert (second.is_used, second.says, second.note) == (False, "not used", "")
     assert (third.missing, third.head) == (NOT_SENT, ())
+
+
+@pytest.mark.parametrize(
+    ("answer", "details", "marks"),
+    [
+        ("Soon.", {"used": []}, ["", "missed"]),
+        ("Soon.", {"used": [{"chunk_id": "a", "places": [[0, 23]]}]}, ["used", "", "missed"]),
+        (f"So it is: {PAYPAL.upper()}", {"used": []}, [""]),
+        ("Soon.", {"used": [{"chunk_id": "a", "sentences": [0]}]}, [""]),
+        ("Soon.", {}, [""]),
+    ],
+)
+def test_a_sentence_is_missed_only_where_it_is_known_to_be(
+    answer: str, details: dict[str, Any], marks: list[str]
+) -> None:
+    score = Score(rubric="chunk_utilization", value=0.0, details=details)
+    chunk = Document(chunk_id="a", content=f"{SHOPS} {PAYPAL}")
+    (card,) = chunk_cards(form(score, _judged("a", PAYPAL), answer=answer, context=(chunk,)))
+    assert [part.mark for part in card.head] == marks
+
+
+def test_without_places_the_quotes_of_the_answer_are_marked() -> None:
+    chunk = Document(chunk_id="a", content=f"{SHOPS} {PAYPAL}")
+    cites = Citation(target="a", chunk_id="a", quote=PAYPAL)
+    (card,) = chunk_cards(form(used("a"), context=(chunk,), citations=(cites,)))
+    assert [(part.text, part.mark) for part in card.head] == [(f"{SHOPS} ", ""), (PAYPAL, "used")]
 
 
 def test_whether_a_chunk_was_used_is_not_guessed() -> None:
