@@ -44,7 +44,10 @@ def addresses(request: Request) -> HTMLResponse:
         for route in every_route(request.app)
     ]
     page = PAGES.get_template("addresses.html")
-    text = page.render(routes=routes, base=request.app.state.base, version=request.app.version)
+    state = request.app.state
+    text = page.render(
+        routes=routes, base=state.base, prefix=state.access.prefix, version=request.app.version
+    )
     return HTMLResponse(text)
 
 

@@ -16,6 +16,6 @@ def problem_page(request: Request, status: int, message: str) -> Response:
         status=status,
         reason=HTTPStatus(status).phrase,
         message=message,
-        home=f"{request.app.state.base}/",
+        prefix=request.app.state.access.prefix,
     )
     return HTMLResponse(text, status)

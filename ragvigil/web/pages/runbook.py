@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
 from ragvigil.shipped import SHIPPED
@@ -22,9 +22,10 @@ router = APIRouter()
     include_in_schema=False,
     dependencies=[Depends(Requires(Permission.NONE))],
 )
-def runbook() -> HTMLResponse:
+def runbook(request: Request) -> HTMLResponse:
     """The runbook. It holds no data of yours, so it needs no token."""
-    return HTMLResponse(PAGES.get_template("runbook.html").render(body=rendered()))
+    page = PAGES.get_template("runbook.html")
+    return HTMLResponse(page.render(body=rendered(), prefix=request.app.state.access.prefix))
 
 
 @cache
