@@ -12,8 +12,10 @@ from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions
 from ragvigil.model.score import Kind, Layer, Score
+from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as issue_rows
+from ragvigil.store.issues import topics
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.records import feedback, record_counts, records
 from ragvigil.store.records.record_filter import RecordFilter, needles
@@ -254,3 +256,46 @@ def test_a_search_looks_at_the_newest(store: Store, monkeypatch: pytest.MonkeyPa
     assert found(store, since=since, text="refunds") == [1, 2]
     monkeypatch.setattr(record_counts, "MOST_SEARCHED", 5)
     assert record_counts.searched_since(store, filter_) == filter_.since
+
+
+def test_records_are_found_by_the_topic_that_is_nearest(store: Store) -> None:
+    """Of the newest map that has the topic; questions without a vector are in none."""
+    keep(store, [answer(number) for number in range(1, 6)])
+    vectors = {1: (1.0, 0.0), 2: (0.8, 0.6), 3: (0.0, 1.0), 4: (-1.0, 0.0)}
+    asked = [
+        topics.Question(
+            minute=NOW - number - (NOW - number) % 60,
+            trace_id=f"{number:032x}",
+            record_id=f"{number:016x}",
+            service="desk",
+            environment="prod",
+            question="?",
+            is_sampled=True,
+        )
+        for number in vectors
+    ]
+    store.write(topics.question_batch(asked, list(vectors.values()), "m1", NOW * NANOS))
+    empty = Topic(topic_id="", name="", questions=1, failing=0, rated=0, down=0)
+    drawn = [
+        replace(empty, topic_id="a", centroid=(1.0, 0.0)),
+        replace(empty, topic_id="b", centroid=(0.0, 1.0)),
+    ]
+    store.write(
+        topics.map_batch(
+            TopicMap(
+                service="desk",
+                environment="prod",
+                built_unix_nano=NOW * NANOS,
+                since_unix_nano=0,
+                vector_model="m1",
+                topics=tuple(drawn),
+                rest=empty,
+            ),
+            NOW * NANOS,
+        )
+    )
+    assert found(store, topic="a") == [1, 2]
+    assert found(store, topic="b") == [3]
+    assert found(store, topic="c") == []
+    assert found(store, topic="a", rubric="citation_validity") == [1, 2]
+    assert counted(store, topic="a").answers == 2
