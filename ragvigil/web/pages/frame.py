@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ragvigil.model.text import readable
-from ragvigil.web.identity import Person
+from ragvigil.web.identity import Person, Way
 from ragvigil.web.pages.filters import FILTERS
 from ragvigil.web.pages.forms import forgery_token
 from ragvigil.web.permissions import ROLES
@@ -44,6 +44,7 @@ PAGES.globals["static"] = static_url
 class Frame:
     """What the bars of a page show.
 
+    `is_signed_in`: by a session, which signing out ends.
     `page` is the item of the navigation that is current; `refresh_seconds` is 0 for a page that
     stays as it is.
     """
@@ -52,6 +53,7 @@ class Frame:
     title: str
     chrome: Chrome
     person: Person
+    is_signed_in: bool
     version: str
     updated: datetime
     refresh_seconds: int
@@ -85,6 +87,7 @@ def render(
         title=title,
         chrome=state.chromes.read(now.timestamp()),
         person=request.state.person,
+        is_signed_in=request.state.identity.way is Way.SESSION,
         version=request.app.version,
         updated=now,
         refresh_seconds=REFRESH_SECONDS if is_refreshed else 0,
