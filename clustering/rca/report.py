@@ -19,6 +19,7 @@ NEAR = 24 * HOUR
 EARLY = HOUR // 2
 """A change may be noticed up to this long after the first member."""
 MOST_SUSPECTS, MOST_CHANGES, MOST_EXAMPLES, MOST_TERMS = 5, 3, 4, 8
+OWN_WORDS = "Words of its own: "
 LINE = 160
 """Characters of a line; longer texts from traces are cut."""
 
@@ -73,6 +74,16 @@ def lines(issue: Issue, facts: Facts) -> list[str]:
     return [_cut(text) for text in (*texts, *_where_to_look(facts))]
 
 
+def own_words(text: str) -> list[str]:
+    """The phrases that a report found in this issue's reasons alone.
+
+    >>> own_words("Layer: generation\\nWords of its own: gold circle, founders")
+    ['gold circle', 'founders']
+    """
+    line = next((line for line in text.splitlines() if line.startswith(OWN_WORDS)), "")
+    return line.removeprefix(OWN_WORDS).split(", ") if line else []
+
+
 def time_text(unix_nano: int) -> str:
     """A time as people write it, to the minute.
 
@@ -116,7 +127,7 @@ def _changes(issue: Issue, facts: Facts) -> Iterator[str]:
 
 def _words(facts: Facts) -> Iterator[str]:
     if facts.terms:
-        yield f"Words of its own: {', '.join(facts.terms[:MOST_TERMS])}"
+        yield f"{OWN_WORDS}{', '.join(facts.terms[:MOST_TERMS])}"
 
 
 def _where_to_look(facts: Facts) -> Iterator[str]:

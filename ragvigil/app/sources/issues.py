@@ -13,10 +13,9 @@ from clustering.issues.redirects import IssueRedirects
 from clustering.issues.verbs import UnknownIssue, VerbDoesNotFit
 from clustering.rca import job as explaining
 from clustering.rca.job import RootCauseJob
-from clustering.rca.store_reader import terms_of
+from clustering.rca.report import own_words
 from ragvigil.app.sources import issue_numbers
 from ragvigil.app.sources.issue_numbers import (
-    FailuresOutside,
     count,
     days,
     harmed,
@@ -24,6 +23,7 @@ from ragvigil.app.sources.issue_numbers import (
     sampled_members,
     traffic,
 )
+from ragvigil.app.sources.issue_traffic import IssueTraffic, Traffic
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, root_causes
@@ -78,6 +78,7 @@ class Issues:
     ) -> None:
         self._store, self._job, self._explaining = store, job, explaining
         self._url, self._clock = external_url, clock
+        self._traffic = IssueTraffic(store, clock)
 
     def find(self, filter_: stored.IssueFilter, after: str = "") -> forms.IssuesForm:
         """Issues that match, those that harm most answers first. Raises NotListed."""
@@ -85,11 +86,11 @@ class Issues:
         sized = self._sized(redirects.find(filter_), redirects)
         sized.sort(key=_urgency)
         shown, following = _page([each.issue.issue_id for each in sized], after, filter_.limit)
-        background = FailuresOutside(self._store, self._clock()).of(filter_)
+        background = self._around(redirects).outside.of(filter_)
         open_ = [each for each in sized if each.issue.state not in SETTLED]
         everything = redirects.find(stored.IssueFilter())
         return forms.IssuesForm(
-            issues=self._forms(sized[shown]),
+            issues=self._forms(sized[shown], redirects),
             found=len(sized),
             next=following,
             open=len(open_),
@@ -108,15 +109,15 @@ class Issues:
         ids, names = redirects.ids([issue]), redirects.names()
         pairs = stored.pairs(store, verdict=PairVerdict.PROPOSED, issue_id=issue.issue_id)
         reports = root_causes.find(store, issue.issue_id, limit=1)
-        (form,) = self._forms(self._sized([issue], redirects))
+        (form,) = self._forms(self._sized([issue], redirects), redirects)
         examples, passing = issue_numbers.representatives(store, issue, ids)
         return forms.IssueStoryForm(
             **dict(form),
-            background=FailuresOutside(store, self._clock()).of_issue(issue),
+            background=self._around(redirects).outside.of_issue(issue),
             traits=self._traits(issue, ids),
             representatives=[forms.member_form(member) for member in examples],
             neighbours=[view(NeighbourForm, each) for each in passing],
-            terms=list(terms_of(store, issue, ids)),
+            terms=own_words(reports[0].text) if reports else [],
             incidents=self._incidents(issue),
             parts=[
                 PartForm(issue_id=part, name=names[part]) for part in ids if part != issue.issue_id
@@ -168,7 +169,8 @@ class Issues:
             raise NoSuchIssue(str(error)) from error
         except VerbDoesNotFit as error:
             raise VerbRefused(str(error)) from error
-        (form,) = self._forms(self._sized([after], self._redirects()))
+        redirects = self._redirects()
+        (form,) = self._forms(self._sized([after], redirects), redirects)
         return form
 
     def explain(self, issue_id: str, actor: str) -> forms.RootCauseForm:
@@ -192,9 +194,14 @@ class Issues:
             for issue, samples in sampled_members(self._store, issues, redirects, now)
         ]
 
-    def _forms(self, sized: Sequence[_SizedIssue]) -> list[forms.IssueForm]:
-        ids = [each.issue.issue_id for each in sized]
-        answers = issue_views.requests(self._store, self._clock(), ids)
+    def _around(self, redirects: IssueRedirects) -> Traffic:
+        heads = redirects.find(stored.IssueFilter())
+        return self._traffic.of(issue.issue_id for issue in heads)
+
+    def _forms(
+        self, sized: Sequence[_SizedIssue], redirects: IssueRedirects
+    ) -> list[forms.IssueForm]:
+        answers = self._around(redirects).answers
         return [
             forms.issue_form(
                 each.issue,

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 
 DAY = 86_400
-MOST_PASSING = 3000
-"""Passing records whose questions are compared by words, besides all that ask the same."""
+MOST_COMPARED = 3000
+"""Records whose questions are compared by words; those that ask the same are the first of them."""
+MOST_CANDIDATES = 10
+"""Like questions beside each member, of which the nearest that passes is taken."""
+MOST_OF_ALL_ROUTES = 40
+"""The same of questions by meaning: the vectors do not know the route."""
 LEAST_MEANING = 0.6
 """Cosine of two questions; below it they share a topic at most."""
 LEAST_WORDS = 0.3
@@ -33,6 +37,10 @@ class Likeness(StrEnum):
     MEANING = "meaning"
     """By the vectors of the questions."""
     WORDS = "words"
+
+
+ORDER = tuple(Likeness)
+"""The best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +66,17 @@ class Neighbour:
     likeness: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A record with a like question that may stand beside a failing one."""
+
+    beside: Key
+    key: Key
+    minute: int
+    by: Likeness
+    likeness: float
+
+
 def neighbours(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> list[Neighbour]:
     """The nearest passing record of each member, where there is one, in the members' order.
 
@@ -67,20 +86,49 @@ def neighbours(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> li
     asked = [member for member in members if member.failure.question]
     if not asked:
         return []
-    by_words = _read(store, "neighbours_by_words", issue, asked, LEAST_WORDS)
-    same = {key for key, neighbour in by_words.items() if neighbour.by is Likeness.SAME}
+    candidates = _by_words(store, issue, asked)
+    same = {each.beside for each in candidates if each.by is Likeness.SAME}
     others = [member for member in asked if member.key not in same]
-    by_meaning = {}
     if issue.vector_model and others:
-        by_meaning = _read(store, "neighbours_by_meaning", issue, others, LEAST_MEANING)
-    nearest = by_words | by_meaning
+        candidates += _by_meaning(store, issue, others)
+    passing = _passing(store, issue, candidates)
+    nearest: dict[Key, Neighbour] = {}
+    routes = {member.key: member.failure.route for member in asked}
+    for each in sorted(candidates, key=lambda each: ORDER.index(each.by)):
+        record = passing.get(each.key)
+        if record and record["route"] == routes[each.beside]:
+            nearest.setdefault(each.beside, _neighbour(each, record))
     return [nearest[member.key] for member in asked if member.key in nearest]
 
 
-def _read(
-    store: Store, query: str, issue: Issue, members: Sequence[KeptFailure], least: float
-) -> dict[Key, Neighbour]:
+def _by_words(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> list[_Candidate]:
+    rows = store.read("neighbours_by_words", _place(issue, members) | {"least": LEAST_WORDS})
+    return [_candidate(row, Likeness.WORDS) for row in rows]
+
+
+def _by_meaning(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> list[_Candidate]:
+    more = {"least": LEAST_MEANING, "each": MOST_OF_ALL_ROUTES}
+    rows = store.read("neighbours_by_meaning", _place(issue, members) | more)
+    return [_candidate(row, Likeness.MEANING) for row in rows]
+
+
+def _passing(
+    store: Store, issue: Issue, candidates: Sequence[_Candidate]
+) -> dict[Key, Mapping[str, Any]]:
+    """The records among the candidates that pass, by key."""
+    if not candidates:
+        return {}
     parameters = {
+        "minutes": sorted({each.minute for each in candidates}),
+        "trace_ids": sorted({each.key[0] for each in candidates}),
+        "rubric": issue.rubric,
+    }
+    rows = store.read("neighbours_passing", parameters)
+    return {(row["trace_id"], row["record_id"]): row for row in rows}
+
+
+def _place(issue: Issue, members: Sequence[KeptFailure]) -> dict[str, object]:
+    return {
         "minutes": sorted({member.minute for member in members}),
         "trace_ids": sorted({member.failure.trace_id for member in members}),
         "record_ids": sorted({member.failure.record_id for member in members}),
@@ -88,29 +136,35 @@ def _read(
         "environment": issue.environment,
         "first": causes.since(issue),
         "last": issue.last_unix_nano // 10**9 + DAY,
-        "rubric": issue.rubric,
-        "least": least,
         "model": issue.vector_model,
-        "limit": MOST_PASSING,
+        "limit": MOST_COMPARED,
+        "each": MOST_CANDIDATES,
     }
-    rows = map(_neighbour, store.read(query, parameters))
-    return {(row.beside_trace_id, row.beside_record_id): row for row in rows}
 
 
-def _neighbour(row: Mapping[str, Any]) -> Neighbour:
-    by = Likeness.MEANING if "is_same" not in row else Likeness.WORDS
-    return Neighbour(
-        beside_trace_id=row["beside_trace_id"],
-        beside_record_id=row["beside_record_id"],
-        trace_id=row["trace_id"],
-        record_id=row["record_id"],
-        time_unix_nano=row["time_nanos"],
-        route=row["route"],
-        question=row["question"] or "",
-        service_version=row["service_version"],
-        prompt_version=row["prompt_version"],
-        index_epoch=row["index_epoch"],
-        llm_model=row["llm_model"],
-        by=Likeness.SAME if row.get("is_same") else by,
+def _candidate(row: Mapping[str, Any], by: Likeness) -> _Candidate:
+    return _Candidate(
+        beside=(row["beside_trace_id"], row["beside_record_id"]),
+        key=(row["trace_id"], row["record_id"]),
+        minute=row["minute_seconds"],
+        by=Likeness.SAME if row["is_same"] else by,
         likeness=min(1.0, float(row["likeness"])),
+    )
+
+
+def _neighbour(candidate: _Candidate, record: Mapping[str, Any]) -> Neighbour:
+    return Neighbour(
+        beside_trace_id=candidate.beside[0],
+        beside_record_id=candidate.beside[1],
+        trace_id=candidate.key[0],
+        record_id=candidate.key[1],
+        time_unix_nano=record["time_nanos"],
+        route=record["route"],
+        question=record["question"] or "",
+        service_version=record["service_version"],
+        prompt_version=record["prompt_version"],
+        index_epoch=record["index_epoch"],
+        llm_model=record["llm_model"],
+        by=candidate.by,
+        likeness=candidate.likeness,
     )

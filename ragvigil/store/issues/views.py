@@ -96,19 +96,17 @@ def elsewhere(
 
     `since` is in seconds. `issues` are the issue's own id and those that were merged into it.
     """
+    if not traits:
+        return []
     parameters = {
         "service": issue.service,
         "environment": issue.environment,
         "issues": list(issues),
-        "names": [trait.name for trait in traits],
-        "values": [trait.value for trait in traits],
         "since": since,
     }
-    rows = store.read("issue_elsewhere", parameters) if traits else []
-    answers, known = (
-        {(row["name"], row["value"]): int(row["answers"]) for row in rows},
-        Counter[str](),
-    )
-    for (name, _), number in answers.items():
-        known[name] += number
-    return [(answers.get((trait.name, trait.value), 0), known[trait.name]) for trait in traits]
+    answers, known = Counter[tuple[str, str]](), Counter[str]()
+    for row in store.read("issue_elsewhere", parameters):
+        for name in {trait.name for trait in traits if row[trait.name]}:
+            answers[name, row[name]] += int(row["answers"])
+            known[name] += int(row["answers"])
+    return [(answers[trait.name, trait.value], known[trait.name]) for trait in traits]

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 
-from ragvigil.model.issue import IssueVerb
 from ragvigil.store.issues import golden as cases
 from ragvigil.store.records import records
 from ragvigil.web.api import issues as api
@@ -49,13 +48,15 @@ def issue_page(request: Request, issue_id: str) -> HTMLResponse:
 def members_page(request: Request, issue_id: str, cursor: api.Cursor = "") -> HTMLResponse:
     """Fifty, the newest first."""
     page = api.members(request, issue_id, until="", cursor=cursor, limit=PAGE)
-    story = api.issue(request, issue_id)
+    found = api.issues(request, q=issue_id, limit=PAGE).issues
+    shown = next((each for each in found if each.issue_id == issue_id), None)
+    issue = shown or api.issue(request, issue_id)  # a merged id is not in the list
     return render(
         request,
         "issue_members.html",
-        title=f"{problems.heading(story)}: {sentences.answers(story.count)}",
+        title=f"{problems.heading(issue)}: {sentences.answers(issue.count)}",
         page="issues",
-        issue=story,
+        issue=issue,
         members=page.members,
         next=page.next,
         is_first=not cursor,
@@ -95,7 +96,7 @@ def act(request: Request, issue_id: str, verb: api.PeoplesVerb, fields: Fields) 
         return _shown(request, issue_id, HTTPException(422, f"{where}: {problem['msg']}"))
     except HTTPException as error:
         return _shown(request, issue_id, error)
-    is_apart = verb == IssueVerb.UNMERGE and post.other
+    is_apart = verb == "unmerge" and post.other
     back = "/issues" if fields.get("from") == "list" else f"/issues/{issue_id}"
     return back_to(back, request, "apart" if is_apart else verb)
 

@@ -229,7 +229,9 @@ class IssueStoryForm(IssueForm):
     neighbours: list[NeighbourForm] = Field(
         description="of each representative the nearest question that passes, where there is one"
     )
-    terms: list[str] = Field(description="phrases of its reasons that others do not have")
+    terms: list[str] = Field(
+        description="phrases of its reasons that others do not have, as the report found them"
+    )
     incidents: list[IncidentLinkForm]
     parts: list[PartForm] = Field(description="issues that were merged into it")
     explaining: ExplainingForm

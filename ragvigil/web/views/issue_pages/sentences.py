@@ -108,7 +108,7 @@ def traffic_share(issue: IssueForm) -> str:
     of = routes[0] if len(routes) == 1 else counted(max(len(routes), 1), "route")
     part = issue.traffic.share
     if part is None:
-        return f"nothing asked on {of} in 24 h"
+        return "not known" if issue.traffic.failing else f"nothing asked on {of} in 24 h"
     if not issue.traffic.failing:
         return f"none of {of} in 24 h"
     return f"all of {of}" if part > NEARLY_ALL else f"{figures.share(part)} of {of}"

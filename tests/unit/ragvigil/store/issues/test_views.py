@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.record import Dimensions
 from ragvigil.model.score import Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import views
+from tests.flow.test_api import keep as keep_outcomes
+from tests.flow.test_api import outcome
 from tests.issues import DAY, NANOS, NOW, failure, issue, keep
 
 
@@ -42,3 +48,39 @@ def test_the_traits_of_an_issue_are_counted_the_commonest_first(store: Store) ->
     assert refunds.first_unix_nano == (NOW - 600) * NANOS
     assert refunds.last_unix_nano == (NOW - 598) * NANOS
     assert len(views.traits(store, ["i1"], most=1)) == 3
+
+
+def answered(number: int, ago: int, prompt: str = "", route: str = "/refunds") -> Outcome:
+    made = outcome(number, NOW - ago, route=route)
+    (scored,) = made.records
+    record = replace(scored.record, dimensions=Dimensions(prompt_version=prompt))
+    return replace(made, records=(replace(scored, record=record),))
+
+
+def test_answers_on_the_routes_of_an_issue_count_from_its_first_member_on(store: Store) -> None:
+    outcomes = [answered(n, ago=600 * n) for n in range(6)]
+    keep_outcomes(
+        store, [*outcomes, answered(9, ago=60, route="/orders"), answered(10, ago=2 * DAY)]
+    )
+    keep(store, [], issue("i1", first_unix_nano=(NOW - 1800) * NANOS))
+    keep(store, [], issue("i2", first_unix_nano=(NOW - 9 * DAY) * NANOS))
+    keep(store, [], issue("i3", routes=("/orders", "/unheard")))
+    assert views.requests(store, NOW, ["i1", "i2", "i3"]) == {"i1": 4, "i2": 6, "i3": 1}
+
+
+def test_traits_are_compared_with_all_other_answers_of_the_service(store: Store) -> None:
+    members = [failure(n, prompt_version="v5", llm_model="m") for n in range(3)]
+    keep(store, members, issue("i1"))
+    v5 = [answered(n, ago=60, prompt="v5") for n in range(5)]
+    rest = [answered(20 + n, ago=600, prompt="v3") for n in range(7)]
+    keep_outcomes(store, [*v5, *rest, answered(40, ago=60)])
+    traits = views.traits(store, ["i1"])
+    found = views.elsewhere(store, issue("i1"), ["i1"], traits, NOW - DAY)
+    by_name = {trait.name: counts for trait, counts in zip(traits, found, strict=True)}
+    assert by_name == {
+        "prompt_version": (2, 9),  # the members are no others, nor is an answer without a prompt
+        "route": (10, 10),
+        "service_version": (0, 0),
+        "llm_model": (0, 0),
+    }
+    assert views.elsewhere(store, issue("i1"), ["i1"], [], NOW - DAY) == []

@@ -142,6 +142,7 @@ def test_a_list_without_harm_says_so(page: IssuesForm, is_filtered: bool, expect
         ((9, 300, 0.03), ["/a", "/b"], "3 % of 2 routes"),
         ((0, 300, 0.0), ["/a"], "none of /a in 24 h"),
         ((0, 0, None), ["/a"], "nothing asked on /a in 24 h"),
+        ((3, 0, None), ["/a"], "not known"),
     ],
 )
 def test_the_share_of_traffic_is_never_a_zero_that_is_not_known(
