@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -95,7 +96,8 @@ def rubric_of(judges: JudgeSource, name: str) -> RubricForm:
 
 def queue_named(request: Request, name: str) -> LabelQueue:
     """A queue of the settings. Raises HTTPException (404)."""
-    for queue in request.app.state.label_queues:
+    queues: Sequence[LabelQueue] = request.app.state.label_queues
+    for queue in queues:
         if queue.name == name:
             return queue
     raise HTTPException(404, f"there is no queue {name}; see [web] label_queues")

@@ -151,7 +151,7 @@ def choices(words: Sequence[str], bar: float | None) -> list[ChoiceForm]:
     >>> [choice.means for choice in choices((), 0.8)][0]
     'No: less than 80 % of it passes'
     """
-    own = [(word, "", None) for word in words[:MOST_CHOICES]]
+    own: list[tuple[str, str, Number]] = [(word, "", None) for word in words[:MOST_CHOICES]]
     scale = own or [("fail", _fails(bar), 0.0), ("pass", "Yes", 1.0)]
     every = [*scale, (UNSURE, "Cannot tell: next answer", None)]
     return [

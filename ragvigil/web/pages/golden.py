@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse, StreamingResponse
+from pydantic import ValidationError
+from starlette.responses import Response
 
 from ragvigil.web.api.golden import Source, case, cases, golden_set, propose
 from ragvigil.web.drawings.mix import mix_bar
@@ -27,6 +30,7 @@ router = APIRouter()
 READ = [Depends(Requires(Permission.READ))]
 MOST = 10_000
 SHOWN = 200
+NO_FILTER = {"state": "", "kind": "", "tag": "", "issue": ""}
 NO_SET = "No golden set is kept here"
 State = Literal["", "proposed", "signed", "passing", "rejected"]
 Kind = Literal["", "canonical", "adversarial", "failure"]
@@ -38,6 +42,10 @@ def golden_page(
     request: Request, state: State = "", kind: Kind = "", tag: Name = "", issue: Name = ""
 ) -> HTMLResponse:
     """Proposals, the mix of the set, and its cases; how to begin one where there is none."""
+    return _page(request, {"state": state, "kind": kind, "tag": tag, "issue": issue})
+
+
+def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTMLResponse:
     if request.app.state.golden is None:
         return render(
             request, "golden_none.html", title="No golden set is kept here", page="golden"
@@ -49,8 +57,7 @@ def golden_page(
     person = request.state.person
     proposals = [each for each in listed.cases if each.state == "proposed"]
     found = waiting(proposals, signer_of(person, source))
-    chosen = {"state": state, "query_type": kind, "issue_id": issue}
-    matches = [each for each in listed.cases if _matches(each, chosen, tag)]
+    matches = [each for each in listed.cases if _matches(each, chosen)]
     first = found.first
     return render(
         request,
@@ -68,7 +75,9 @@ def golden_page(
         first=case(request=request, source=source, case_id=first.case_id) if first else None,
         matches=matches[:SHOWN],
         all_matches=len(matches),
-        chosen={"state": state, "kind": kind, "tag": tag, "issue": issue},
+        chosen=chosen,
+        problem=problem,
+        status=409 if problem else 200,
         tags=sorted({each for listed_case in listed.cases for each in listed_case.tags})[:60],
     )
 
@@ -89,17 +98,25 @@ def golden_jsonl(source: Source) -> StreamingResponse:
     dependencies=[Depends(Requires(Permission.TRIAGE))],
     summary="Propose an answer as a case",
 )
-def propose_case(request: Request, source: Source, fields: Fields) -> RedirectResponse:
-    """Leads to the case, to be edited."""
-    post = ProposePost(
-        trace_id=fields.get("trace_id", ""),
-        record_id=fields.get("record_id", ""),
-        issue_id=fields.get("issue_id", ""),
-    )
-    made = propose(request=request, source=source, post=post)
+def propose_case(request: Request, source: Source, fields: Fields) -> Response:
+    """Leads to the case, to be edited; a refusal is said above the cases."""
+    named = {name: fields.get(name, "") for name in ("trace_id", "record_id", "issue_id")}
+    try:
+        made = propose(request=request, source=source, post=ProposePost(**named))
+    except ValidationError as error:
+        raise HTTPException(422, "this form names no answer") from error
+    except HTTPException as refusal:
+        if refusal.status_code != 409:
+            raise
+        return _page(request, NO_FILTER, str(refusal.detail))
     return back_to(f"/golden/{made.case_id}", request, "propose")
 
 
-def _matches(each: CaseForm, chosen: dict[str, str], tag: str) -> bool:
-    is_chosen = all(not value or getattr(each, name) == value for name, value in chosen.items())
-    return is_chosen and (not tag or tag in each.tags)
+def _matches(each: CaseForm, chosen: Mapping[str, str]) -> bool:
+    values: Mapping[str, set[str]] = {
+        "state": {each.state},
+        "kind": {each.query_type},
+        "issue": {each.issue_id},
+        "tag": {*each.tags},
+    }
+    return all(not value or value in values[name] for name, value in chosen.items())

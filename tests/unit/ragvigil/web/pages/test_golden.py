@@ -102,6 +102,17 @@ async def test_who_proposed_a_case_does_not_sign_it_and_somebody_else_does(
     assert case_id in (tmp_path / "set/golden.jsonl").read_text()
 
 
+async def test_an_answer_is_proposed_once(job: GoldenJob, app: ASGIApp) -> None:
+    mara = Reader(app, "mara")
+    case_id = await proposed(mara, job)
+    page = f"/golden/{case_id}"
+    again = await mara.send("/golden", {"trace_id": TRACE}, of_page=page)
+    assert again.status_code == 409
+    assert f"That is case {case_id} already, proposed." in again.text
+    assert (await mara.send("/golden", {"trace_id": "x"}, of_page=page)).status_code == 422
+    assert (await mara.send("/golden", {"trace_id": f"{9:032x}"}, of_page=page)).status_code == 404
+
+
 async def test_a_triager_edits_and_does_not_sign(
     store: Store, job: GoldenJob, app: ASGIApp
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -60,12 +61,12 @@ async def label(reader: Reader, queue: str, choice: str, comment: str = "") -> h
     return await reader.send(f"/label/{queue}", fields, of_page=f"/label/{queue}")
 
 
-async def answers(app: ASGIApp, path: str, name: str = "mara") -> dict[str, object]:
+async def answers(app: ASGIApp, path: str, name: str = "mara") -> dict[str, Any]:
     headers = {"authorization": f"Bearer {PEOPLE[name][1]}"}
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=BASE) as client:
         reply = await client.get(f"/api/v1/{path}", headers=headers)
         assert reply.status_code == 200, reply.text
-        found: dict[str, object] = reply.json()
+        found: dict[str, Any] = reply.json()
         return found
 
 
@@ -88,7 +89,7 @@ async def test_the_page_holds_no_verdict_of_anybody(store: Store, app: ASGIApp) 
     for hidden in ("okafor", "invented", "0.9", "0.25", JUDGE, "quote_not_found", "why", "failed"):
         assert hidden not in reply.text.replace("Why, if you like", ""), hidden
     shown = await answers(app, "label-queues/sampled/next")
-    assert set(shown["answer"]) == {  # type: ignore[call-overload]
+    assert set(shown["answer"]) == {
         "trace_id", "record_id", "service", "route", "question", "answer", "chunks", "citations",
     }  # fmt: skip
 
@@ -123,7 +124,7 @@ async def test_two_people_see_the_same_answers_in_the_same_order(
         assert shown_id(pages[0]) == shown_id(pages[1])
         await label(mara, "sampled", "pass")
         await label(okafor, "sampled", "pass")
-    (people,) = (await answers(app, "label-queues"))["people"]  # type: ignore[misc]
+    (people,) = (await answers(app, "label-queues"))["people"]
     assert (people["rubric"], people["answers"], people["agreement"]) == ("groundedness", 3, 1.0)
 
 
@@ -153,7 +154,7 @@ async def test_unsure_is_kept_and_measures_nothing(store: Store, app: ASGIApp) -
     await label(Reader(app, "mara"), "sampled", "unsure")
     (found,) = labels.find(store, labels.LabelFilter())
     assert (found.value, found.label) == (None, "unsure")
-    (judge,) = (await answers(app, "judges"))["judges"]  # type: ignore[misc]
+    (judge,) = (await answers(app, "judges"))["judges"]
     assert (judge["labels"], judge["missing"]) == (0, 30)
 
 
@@ -182,7 +183,7 @@ async def test_the_judge_is_measured_as_the_api_says(store: Store, app: ASGIApp)
         for n in range(1, 41)
     ]  # fmt: skip
     store.write(labels.batch(given, NOW))
-    (judge,) = (await answers(app, "judges"))["judges"]  # type: ignore[misc]
+    (judge,) = (await answers(app, "judges"))["judges"]
     page = await Reader(app, "mara").page("/label")
     assert judge["state"] == "trusted"
     for number in (f"{judge['kappa']:.2f}", f"{judge['low']:.2f}", f"{judge['high']:.2f}"):
@@ -215,7 +216,7 @@ async def test_a_sample_is_the_same_after_a_restart_and_lies_in_a_larger_one(
 
     async def drawn(share: float, name: str = "s") -> int:
         app = served(store, tmp_path, LabelQueue(name=name, share=share, most=1000))
-        (queue,) = (await answers(app, "label-queues"))["queues"]  # type: ignore[misc]
+        (queue,) = (await answers(app, "label-queues"))["queues"]
         return int(queue["total"])
 
     assert await drawn(0.25) == await drawn(0.25)
@@ -251,7 +252,7 @@ async def test_each_queue_holds_its_answers_alone(store: Store, tmp_path: Path) 
         LabelQueue(name="unjudged", rubric="answer_relevance"),
     )
     queues = (await answers(app, "label-queues"))["queues"]
-    totals = {each["name"]: each["total"] for each in queues}  # type: ignore[attr-defined]
+    totals = {each["name"]: each["total"] for each in queues}
     assert totals == {
         "all": 3, "other": 1, "bad": 1, "worded": 4, "none": 0, "disputed": 1, "canaries": 1,
         "unjudged": 4,
