@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace, replace
 
 WIDTH, HEIGHT = 640, 420
 INSET = 48
 LEAST, MOST = 6.0, 40.0
 """Radii in px."""
 NAMED = 8
-"""Topics whose names stand in the map; all stand in the table beside it."""
+"""Topics whose names may stand in the map; all stand in the table beside it."""
+NAME_LENGTH, LETTER, LINE = 28, 6.5, 16
+"""Characters of a name that are shown, and px of a character and of a line."""
 NAME_WIDTH, NAME_HEIGHT = 170, 18
 """Room that a name takes, in px."""
 HUES = (0.02, 0.1, 0.25, 0.5)
@@ -32,14 +34,19 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circle:
-    """A topic as drawn, in px. `hue` is 0 to 4; `is_named` where its name stands beside it."""
+    """A topic as drawn, in px. `hue` is 0 to 4; `name` is empty where another's would cover it."""
 
     spot: Spot
     x: float
     y: float
     radius: float
     hue: int
-    is_named: bool
+    name: str = ""
+
+    @property
+    def name_y(self) -> float:
+        """Where its name stands, under the circle."""
+        return round(self.y + self.radius + 14, 1)
 
 
 def topic_map(spots: Sequence[Spot]) -> tuple[Circle, ...]:
@@ -51,7 +58,6 @@ def topic_map(spots: Sequence[Spot]) -> tuple[Circle, ...]:
     [('refunds', 48.0, 372.0, 33.2, 3), ('shipping', 592.0, 48.0, 19.6, 0)]
     """
     xs, ys = [spot.x for spot in spots], [spot.y for spot in spots]
-    ordered = sorted(spots, key=lambda spot: -spot.share)
     circles = [
         Circle(
             spot=spot,
@@ -59,26 +65,30 @@ def topic_map(spots: Sequence[Spot]) -> tuple[Circle, ...]:
             y=round(HEIGHT - _place(spot.y, ys, HEIGHT), 1),
             radius=round(LEAST + (MOST - LEAST) * math.sqrt(max(spot.share, 0.0)), 1),
             hue=sum((spot.failing or 0.0) >= least for least in HUES),
-            is_named=False,
         )
-        for spot in ordered
+        for spot in sorted(spots, key=lambda spot: -spot.share)
     ]
-    return _named(circles)
+    return (*_named(circles[:NAMED]), *circles[NAMED:])
 
 
-def _named(circles: Sequence[Circle]) -> tuple[Circle, ...]:
-    """Names the largest, as many as fit without one name over another."""
-    named = list[Circle]()
+def _named(circles: Sequence[Circle]) -> Iterator[Circle]:
+    """The circles with their names, the larger first, where there is room for one."""
+    named: list[Circle] = []
     for circle in circles:
-        if len(named) < NAMED and not any(_hides(circle, other) for other in named):
-            named.append(circle)
-    return tuple(replace(each, is_named=any(each is one for one in named)) for each in circles)
+        name = circle.spot.name
+        short = name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
+        with_name = replace(circle, name=short)
+        if not any(_cover(with_name, other) for other in named):
+            named.append(with_name)
+            yield with_name
+        else:
+            yield circle
 
 
-def _hides(circle: Circle, other: Circle) -> bool:
-    """Whether the names of two topics, which stand under their circles, would overlap."""
-    is_beside = abs(circle.x - other.x) >= NAME_WIDTH
-    return not is_beside and abs(circle.y + circle.radius - other.y - other.radius) < NAME_HEIGHT
+def _cover(first: Circle, second: Circle) -> bool:
+    width = (len(first.name) + len(second.name)) * LETTER / 2
+    near = abs(first.name_y - second.name_y) < LINE
+    return near and abs(first.x - second.x) < width
 
 
 def _place(value: float, values: Sequence[float], length: int) -> float:

@@ -39,5 +39,7 @@ def rendered() -> str:
     for heading, title in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", title.content.lower())
+    for token in tokens:
+        token.tag = "h2" if token.tag == "h3" else token.tag  # no level is left out on the page
     html: str = markdown.renderer.render(tokens, markdown.options, {})
     return html

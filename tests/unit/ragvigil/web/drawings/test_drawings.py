@@ -93,3 +93,13 @@ def test_one_topic_stands_in_the_middle() -> None:
     (circle,) = topic_map([Spot(name="all", x=3, y=3, share=1.0, failing=None)])
     assert (circle.x, circle.y, circle.hue) == (320, 210, 0)
     assert topic_map([]) == ()
+
+
+def test_names_of_topics_do_not_cover_each_other() -> None:
+    spots = [
+        Spot(name=name, x=x, y=x, share=share, failing=0.0)
+        for name, x, share in (("small", 0, 0.28), ("large", 0, 0.3), ("far", 1, 0.05))
+    ]
+    assert [circle.name for circle in topic_map(spots)] == ["large", "", "far"]
+    (long,) = topic_map([Spot(name="x" * 300, x=0, y=0, share=1.0, failing=0.0)])
+    assert long.name == "x" * 27 + "…"
