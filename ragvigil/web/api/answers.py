@@ -27,10 +27,10 @@ from ragvigil.web.views.answers.related import (
     UsualForm,
     is_of,
 )
+from ragvigil.web.views.answers.spans import SpansForm, spans_form
 from ragvigil.web.views.incidents import incident_form
 from ragvigil.web.views.issue_pages.problems import title as problem_title
 from ragvigil.web.views.records import RecordForm
-from ragvigil.web.views.spans import SpansForm, spans_form
 from ragvigil.web.views.triage.sentences import heading
 
 router = APIRouter(prefix="/api/v1")

@@ -18,7 +18,7 @@ from ragvigil.web.views.answers.checks import checks, checks_heading, not_known
 from ragvigil.web.views.answers.chunks import chunk_cards, chunks_heading
 from ragvigil.web.views.answers.ranking import chunk_flow
 from ragvigil.web.views.answers.related import AnswerAndNeighbours
-from ragvigil.web.views.spans import (
+from ragvigil.web.views.answers.spans import (
     MOST_SPANS,
     SpanForm,
     chosen_span,

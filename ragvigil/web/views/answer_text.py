@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
 from ragvigil.model.figures import counted
-from ragvigil.web.views.answers.citations import (
+from ragvigil.web.views.citations import (
     CheckedCitation,
     Reason,
     State,

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, computed_field
 
-from ragvigil.web.views.answer_verdict import AnswerVerdict, answer_verdict
-from ragvigil.web.views.answers.best_chunk import ChunkIds
-from ragvigil.web.views.scores import Number, ScoreForm
+from ragvigil.web.views.verdict.answer_verdict import AnswerVerdict, answer_verdict
+from ragvigil.web.views.verdict.best_chunk import ChunkIds
+from ragvigil.web.views.verdict.scores import Number, ScoreForm
 
 
 class DocumentForm(BaseModel):

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from ragvigil.web.views.records import RecordSummary
-from ragvigil.web.views.scores import Number
+from ragvigil.web.views.verdict.scores import Number
 
 By = Literal["words", "meaning"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ragvigil.web.views.answer_text import AnswerText, answer_text, shortened
-from ragvigil.web.views.answer_verdict import AnswerVerdict
 from ragvigil.web.views.answers.related import VERSIONS, RelatedForm, change_words
 from ragvigil.web.views.records import RecordForm
+from ragvigil.web.views.verdict.answer_verdict import AnswerVerdict
 
 MOST = 400
 """Characters of an answer on a card."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragvigil.model.figures import count, counted, score, spelled
 from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
-from ragvigil.web.views.scores import ScoreForm
+from ragvigil.web.views.verdict.scores import ScoreForm
 
 CheckState = Literal[
     "fails", "below usual", "passes", "measured", "label", "not applicable", "unknown"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragvigil.model.figures import count, counted
-from ragvigil.web.views.answers.best_chunk import Relevance, relevance
-from ragvigil.web.views.answers.own_scores import own_score
 from ragvigil.web.views.records import DocumentForm, RecordForm
+from ragvigil.web.views.verdict.best_chunk import Relevance, relevance
+from ragvigil.web.views.verdict.own_scores import own_score
 
 Mark = Literal["", "used", "missed"]
 Span = tuple[int, int]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragvigil.model.figures import counted, duration, share
-from ragvigil.web.views.answer_verdict import AnswerVerdict
+from ragvigil.web.views.answers.spans import SpanForm
 from ragvigil.web.views.records import FeedbackForm, RecordForm
-from ragvigil.web.views.spans import SpanForm
+from ragvigil.web.views.verdict.answer_verdict import AnswerVerdict
 
 POINTS = {
     "retrieval": "at the retriever",

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from ragvigil.model.figures import counted, score
 from ragvigil.model.score import Kind
 from ragvigil.web.drawings.flow import Flow, flow
-from ragvigil.web.views.answers.best_chunk import Relevance, relevance
 from ragvigil.web.views.answers.chunks import chunk_title
 from ragvigil.web.views.records import DocumentForm, RecordForm
+from ragvigil.web.views.verdict.best_chunk import Relevance, relevance
 
 MOST_ROWS = 20
 """Rows of each list that are drawn; dropped chunks beyond are counted."""

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragvigil.web.views.answers.own_scores import judged, own_score
-from ragvigil.web.views.scores import ScoreForm
+from ragvigil.web.views.verdict.own_scores import judged, own_score
+from ragvigil.web.views.verdict.scores import ScoreForm
 
 Source = Literal["golden", "judge"]
+LONGEST_NAME = 40
+"""Characters of a chunk's id that a chip or a sentence shows; hashes are as long as they like."""
 ANSWERING = ("3", "2")
 """Grades of `context_relevance` of a chunk that holds the answer or some of it, the best first."""
 
@@ -107,3 +109,12 @@ def _nearest_to_answer(chunk_ids: Sequence[str], chunks: ChunkIds) -> str:
 
 def _texts(value: object) -> Iterator[str]:
     return (text for text in (value if isinstance(value, list) else ()) if isinstance(text, str))
+
+
+def short_name(chunk_id: str) -> str:
+    """A chunk's id for a sentence.
+
+    >>> short_name("refund-02#1"), len(short_name("0123456789abcdef" * 4))
+    ('refund-02#1', 40)
+    """
+    return chunk_id if len(chunk_id) <= LONGEST_NAME else f"{chunk_id[: LONGEST_NAME - 1]}…"

@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragvigil.model.figures import counted, spelled
 from ragvigil.model.score import Kind, Layer
-from ragvigil.web.views.answers.best_chunk import ChunkIds, Relevance, relevance
-from ragvigil.web.views.answers.citations import short_name
-from ragvigil.web.views.answers.own_scores import failing, judged, own_score, own_scores
-from ragvigil.web.views.scores import ScoreForm
+from ragvigil.web.views.verdict.best_chunk import ChunkIds, Relevance, relevance, short_name
+from ragvigil.web.views.verdict.own_scores import failing, judged, own_score, own_scores
+from ragvigil.web.views.verdict.scores import ScoreForm
 
 FailurePoint = Literal[
     "", "retrieval", "reranker", "generation", "citation", "corpus", "undetermined"

@@ -8,7 +8,7 @@ import pytest
 
 from ragvigil.model.record import Absent, Document, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
-from ragvigil.web.views.answer_verdict import BY_LABEL, BY_RUBRIC, AnswerVerdict
+from ragvigil.web.views.verdict.answer_verdict import BY_LABEL, BY_RUBRIC, AnswerVerdict
 from scorers.rubric import house_rubrics
 from tests.answers import record_form
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
-from ragvigil.web.views.scores import ScoreForm
+from ragvigil.web.views.verdict.scores import ScoreForm
 
 
 def own_scores(scores: Sequence[ScoreForm]) -> list[ScoreForm]:

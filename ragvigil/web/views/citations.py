@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragvigil.model.figures import counted, share
-from ragvigil.web.views.answers.own_scores import own_score
-from ragvigil.web.views.scores import ScoreForm
+from ragvigil.web.views.verdict.best_chunk import short_name
+from ragvigil.web.views.verdict.own_scores import own_score
+from ragvigil.web.views.verdict.scores import ScoreForm
 
 if TYPE_CHECKING:
     from ragvigil.web.views.records import CitationForm, RecordForm
 
 RUBRIC = "citation_validity"
-LONGEST_NAME = 40
-"""Characters of a chunk's id that a chip or a sentence shows; hashes are as long as they like."""
 State = Literal["stands", "fails", "unknown"]
 REASONS = {
     "quote_not_found": ("Quote not found", "These words stand in no chunk of the prompt. {near}"),
@@ -45,15 +44,6 @@ class Reason:
     kind: ClassVar[str] = "reason"
     title: str
     text: str
-
-
-def short_name(chunk_id: str) -> str:
-    """A chunk's id for a sentence.
-
-    >>> short_name("refund-02#1"), len(short_name("0123456789abcdef" * 4))
-    ('refund-02#1', 40)
-    """
-    return chunk_id if len(chunk_id) <= LONGEST_NAME else f"{chunk_id[: LONGEST_NAME - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
