@@ -12,7 +12,7 @@ from ragvigil.web.drawings.series import Event, Series
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.route.charts import chart
 from ragvigil.web.views.route.story import RubricStory
-from ragvigil.web.views.series import newest_segments, series_of
+from ragvigil.web.views.series import lines_of, newest_segments
 from ragvigil.web.views.triage.now_form import OpenIncidentForm
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def drawn_chart(
         route=opened.route,
         rubrics=(opened.rubric,),
     )
-    found = newest_segments(series_of(store, filter_, since, until))
+    found = newest_segments(lines_of(store, filter_, since, until))
     if not found or not found[0].points:
         return None
     story = RubricStory(

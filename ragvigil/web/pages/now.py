@@ -70,18 +70,16 @@ def now_page(request: Request) -> HTMLResponse:
         last_lines=audit_lines(form.last_audit) if form.last_audit else (),
         recent=[change for change in form.changes if moment - change.time <= DAY],
         behind={each.change.id: each for each in reversed(form.incidents) if each.change},
-        judge=judge_words(status),
+        judge=judge_state(status),
         empty=first_answer(status, request.url.hostname or LOOPBACK) if is_empty else None,
         rows=[(row, drawn_cells(row, form.changes, moment)) for row in form.routes],
     )
 
 
-def judge_words(status: Mapping[str, Any]) -> str:
-    """What the judge has spent today, or that it is off; empty where nothing is known."""
+def judge_state(status: Mapping[str, Any]) -> dict[str, Any]:
+    """What the judge has spent today, and whether it is off; neither where nothing is known."""
     judge = status.get("judge", {})
-    if judge.get("on"):
-        return f"The judge has spent {judge['spent_today']} today."
-    return "The judge is off: no change is audited." if judge else ""
+    return {"spent": judge.get("spent_today", ""), "is_off": judge.get("on") is False}
 
 
 def drawn_cells(

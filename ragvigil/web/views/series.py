@@ -99,7 +99,7 @@ def charts_of(
     return SeriesListForm(
         since=begin,
         until=end,
-        series=_series(store, filter_, begin, end, deltas, with_usual=True),
+        series=_series(store, filter_, begin, end, deltas),
         rates=[
             delta for series, delta in sorted(deltas.items(), key=_order) if ":" in series.rubric
         ],
@@ -119,16 +119,21 @@ def series_of(
     filter_: SeriesFilter,
     begin: datetime,
     end: datetime,
-    *,
-    with_usual: bool = True,
 ) -> list[SeriesForm]:
     """The series that match, from `begin` until `end`, in bins that fit the window and its traffic.
 
     `rubrics` of the filter may name shares of labels, like `groundedness:failed`. Three reads of
-    the store, two without the usual ranges, however many series there are.
+    the store, however many series there are.
     """
     deltas = _newest_deltas(store, filter_, int(end.timestamp()))
-    return _series(store, filter_, begin, end, deltas, with_usual=with_usual)
+    return _series(store, filter_, begin, end, deltas)
+
+
+def lines_of(
+    store: Store, filter_: SeriesFilter, begin: datetime, end: datetime
+) -> list[SeriesForm]:
+    """The same without their comparison with the past, in two reads."""
+    return _series(store, filter_, begin, end, {})
 
 
 def _series(
@@ -137,8 +142,6 @@ def _series(
     begin: datetime,
     end: datetime,
     deltas: Mapping[Series, DeltaForm],
-    *,
-    with_usual: bool,
 ) -> list[SeriesForm]:
     first, last = int(begin.timestamp()), int(end.timestamp())
     length = bin_for(last - first)
@@ -151,7 +154,7 @@ def _series(
         wanted,
     )
     unit = max(HOUR, length)
-    past = _past(store, base, wanted, (first, last), unit, has_labels) if with_usual else {}
+    past = _past(store, base, wanted, (first, last), unit, has_labels)
     return [
         view(
             SeriesForm,

@@ -69,6 +69,9 @@ def layer_findings(
     rows += [_of_cell(cell, asks) for cell in cells if cell.layer.value not in shown]
     if "corpus" not in {row.layer.value for row in rows}:
         rows.append(_corpus(asks))
+    if not any(row.state.is_alarm for row in rows):
+        # Where nothing got worse there is no cause to speak against.
+        rows = [_without_so(row) if row.state is State.HOLDS else row for row in rows]
     return sorted(rows, key=lambda row: ORDER.index(row.layer.value))
 
 
@@ -92,6 +95,10 @@ def layers_sentence(rows: Sequence[LayerFindingForm]) -> str:
     if any(State.MOVED in of for of in states.values()):
         return "Something moved, and no check got worse"
     return "What was measured, by layer"
+
+
+def _without_so(row: LayerFindingForm) -> LayerFindingForm:
+    return row.model_copy(update={"so": "as good as before"})
 
 
 def _has(rows: Iterable[LayerFindingForm], signal: str) -> bool:
