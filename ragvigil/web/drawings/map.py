@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace, replace
+from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 640, 420
 INSET = 48
@@ -14,8 +14,6 @@ NAMED = 8
 """Topics whose names may stand in the map; all stand in the table beside it."""
 NAME_LENGTH, LETTER, LINE = 28, 6.5, 16
 """Characters of a name that are shown, and px of a character and of a line."""
-NAME_WIDTH, NAME_HEIGHT = 170, 18
-"""Room that a name takes, in px."""
 HUES = (0.02, 0.1, 0.25, 0.5)
 """Failing shares from which the hue is one step stronger."""
 

@@ -14,7 +14,7 @@ def test_every_alert_has_an_anchor_on_the_page() -> None:
     rules = "".join(path.read_text() for path in (ROOT / "alerts" / "rules").glob("*.yml"))
     anchors = set(re.findall(r"runbook_url: \S+#(\w+)", rules))
     assert len(anchors) > 25
-    assert anchors <= set(re.findall(r'<h3 id="(\w+)">', rendered()))
+    assert anchors <= set(re.findall(r'<h2 id="(\w+)">', rendered()))
 
 
 def test_tables_are_tables() -> None:
