@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field
 
 from ragvigil.store.engine.table import MOST_NANOS
 from ragvigil.store.watch import acts as stored
-from ragvigil.web.identity import Identity
+from ragvigil.web.identity import Identity, Role, Way
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views.acts import ActsForm, PersonForm, act_form
+from ragvigil.web.views.values import view
 
 router = APIRouter(prefix="/api/v1")
 
 Name = Annotated[str, Query(max_length=256)]
+
+
+class PersonForm(BaseModel):
+    """Whoever sent the request."""
+
+    name: str = Field(description="the name that this person's acts have")
+    role: Role
+    tags: list[str] = Field(description="bound what an approver may sign; empty is no bound")
+    way: Way = Field(description="how the request showed it")
+
+
+class ActForm(BaseModel):
+    """What somebody did."""
+
+    time: datetime
+    person: str
+    role: str = Field(description="the role that the person had")
+    verb: str
+    thing: str = Field(description="a path such as `issues/ID`")
+    place: str = Field(description="`page` or `api`")
+
+
+class ActsForm(BaseModel):
+    """Acts that match, the newest first."""
+
+    acts: list[ActForm]
+    next: str | None = Field(description="the cursor of the next page; null on the last")
 
 
 @router.get(
@@ -65,4 +94,4 @@ def acts(
     found = stored.find(request.app.state.store, filter_)
     shown, more = found[:limit], found[limit:]
     last = f"{shown[-1].time_unix_nano}-{shown[-1].act_id}" if more else None
-    return ActsForm(acts=[act_form(act) for act in shown], next=last)
+    return ActsForm(acts=[view(ActForm, act) for act in shown], next=last)

@@ -9,9 +9,9 @@ from ragvigil.web.api import health as health_api
 from ragvigil.web.api import judges as judges_api
 from ragvigil.web.api import people as people_api
 from ragvigil.web.api import service as service_api
+from ragvigil.web.api.people import ActForm
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import ROLES, Permission, Requires
-from ragvigil.web.views.acts import ActForm
 from ragvigil.web.views.health.checks import checks, heading, table_sentence
 from ragvigil.web.views.health.coverage import coverage, field_name
 from ragvigil.web.views.health.daemon_checks import books, difference
