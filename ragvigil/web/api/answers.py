@@ -18,6 +18,7 @@ from ragvigil.store.records.same_question import Key, PlacedKey
 from ragvigil.store.scores.usual import usual_values
 from ragvigil.store.watch import incidents
 from ragvigil.web.api.records import TraceId
+from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.answers.related import (
     AnswerAndNeighbours,
@@ -36,6 +37,9 @@ from ragvigil.web.views.triage.sentences import heading
 router = APIRouter(prefix="/api/v1")
 
 READ = [Depends(Requires(Permission.READ))]
+SEVERAL: dict[int | str, dict[str, object]] = {
+    409: {"model": Error, "description": "Several records begin so."}
+}
 RecordId = Annotated[
     str,
     Path(pattern="^[0-9a-fA-F]{4,16}$", description="16 hex digits, or the first of them"),
@@ -53,6 +57,7 @@ OfTrace = Annotated[
 @router.get(
     "/records/{record_id}",
     summary="One answer: question, chunks, citations, verdict, every score with its reason",
+    responses=SEVERAL,
     dependencies=READ,
 )
 def record(request: Request, record_id: RecordId, trace_id: OfTrace = "") -> RecordForm:
@@ -97,6 +102,7 @@ def _read(request: Request, first: Key, *others: Key) -> dict[Key, RecordForm]:
 @router.get(
     "/records/{record_id}/related",
     summary="What is beside an answer: its issue, incidents, the same question at another version",
+    responses=SEVERAL,
     dependencies=READ,
 )
 def related(request: Request, record_id: RecordId, trace_id: OfTrace = "") -> RelatedForm:

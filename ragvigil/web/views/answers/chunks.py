@@ -59,12 +59,14 @@ def chunks_heading(record: RecordForm) -> str:
     """What became of the chunks, in a sentence."""
     found, kept = len(record.retrieved), len(record.context)
     if "context" in record.absent and not kept:
+        if not found and "retrieved" in record.absent:
+            return "What was found, and what reached the prompt, is not known"
         return f"{_found(record)}; which of them reached the prompt is not known"
     used = used_spans(record)
     if not found and "retrieved" in record.absent:
         parts = [f"{counted(kept, 'chunk')} reached the prompt"]
     else:
-        parts = [_found(record), f"{count(kept)} reached the prompt"]
+        parts = [_found(record), f"{count(kept) if kept else 'none'} reached the prompt"]
     if used is not None and kept:
         was = "was" if len(used) <= 1 else "were"
         parts.append(f"{count(len(used)) if used else 'none'} {was} used")

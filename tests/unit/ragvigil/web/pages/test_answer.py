@@ -192,7 +192,7 @@ async def test_without_another_version_there_is_nothing_beside(store: Store) -> 
     write(store, record_of(3, query=None, absent={"query": Absent.HIDDEN}))
     said = text_of(await html(store, f"/answers/{3:08x}{0:08x}"))
     assert "The question is hidden: the instrumentation left it out." in said
-    assert "It was not asked at another version" in said
+    assert "Without its text it cannot be found elsewhere." in said
 
 
 HIDDEN = {"answer": Absent.HIDDEN, "document_texts": Absent.HIDDEN, "citations": Absent.HIDDEN}
@@ -227,7 +227,7 @@ HIDDEN = {"answer": Absent.HIDDEN, "document_texts": Absent.HIDDEN, "citations":
             },
             (
                 "The answer refuses.",
-                "No chunk was found, 0 reached the prompt",
+                "No chunk was found, none reached the prompt",
                 "Retrieval ran, and nothing came back.",
                 "No chunk reached the prompt.",
             ),

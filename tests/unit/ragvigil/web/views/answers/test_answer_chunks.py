@@ -57,7 +57,12 @@ def form(*scores: Score, **more: Any) -> RecordForm:
             {"retrieved": chunks(8), "context": chunks(4)},
             "8 chunks found, 4 reached the prompt",
         ),
-        ([], {}, "No chunk was found, 0 reached the prompt"),
+        ([], {}, "No chunk was found, none reached the prompt"),
+        (
+            [],
+            {"absent": {"retrieved": Absent.HIDDEN, "context": Absent.HIDDEN}},
+            "What was found, and what reached the prompt, is not known",
+        ),
         (
             [used("c0", "c1")],
             {"context": chunks(3), "absent": {"retrieved": Absent.NOT_SENT}},
