@@ -189,6 +189,16 @@ class Membership:
         return (self.trace_id, self.record_id)
 
 
+class Likeness(StrEnum):
+    """How a passing record was chosen to stand beside a failing one."""
+
+    SAME = "same"
+    """It asks the same, word for word."""
+    MEANING = "meaning"
+    """By the vectors of the questions."""
+    WORDS = "words"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRecord:
     """The part of a record that a search for a root cause compares with that of others.

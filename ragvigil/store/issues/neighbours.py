@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.model.issue import Issue
+from ragvigil.model.issue import Issue, Likeness
 from ragvigil.store.issues import causes
 from ragvigil.store.issues.failing_rows import KeptFailure
 
@@ -27,16 +26,6 @@ LEAST_MEANING = 0.6
 """Cosine of two questions; below it they share a topic at most."""
 LEAST_WORDS = 0.3
 """Share of words that two questions have in common; below it they share little but "how", "is"."""
-
-
-class Likeness(StrEnum):
-    """How a neighbour was chosen."""
-
-    SAME = "same"
-    """It asks the same, word for word."""
-    MEANING = "meaning"
-    """By the vectors of the questions."""
-    WORDS = "words"
 
 
 ORDER = tuple(Likeness)

@@ -15,9 +15,10 @@ from ragvigil.store.issues.issues import NOBODY
 from ragvigil.web.api import issues as api
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.scope import scope_of
+from ragvigil.web.scope import Scope, scope_of
 from ragvigil.web.views.issue_pages import sentences
 from ragvigil.web.views.issue_pages.rows import issue_row
+from ragvigil.web.views.issues import IssuesForm
 
 router = APIRouter()
 
@@ -27,12 +28,12 @@ MOST_OWNERS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a reader has chosen besides the scope; empty is any."""
+    """What a reader has chosen besides the scope."""
 
-    state: str
-    family: str
-    owner: str
-    q: str
+    state: IssueState | None = None
+    family: Layer | None = None
+    owner: str = ""
+    q: str = ""
 
     def chosen(self) -> dict[str, str]:
         """The chosen values by the names of the address."""
@@ -55,23 +56,10 @@ def issues_page(
     cursor: api.Name = "",
 ) -> HTMLResponse:
     """Issues that were seen in the chosen time, the most harmful first."""
-    scope, now = scope_of(request), _now(request)
-    begin, end = scope.window(now)
-    page = api.issues(
-        request,
-        state=state,
-        service=scope.service,
-        environment=scope.environment,
-        route=scope.route,
-        family=family,
-        owner=owner,
-        since=begin.isoformat(),
-        until=end.isoformat() if scope.until else "",
-        q=q,
-        cursor=cursor,
-        limit=PAGE,
-    )
-    filters = Filters(state=state or "", family=family or "", owner=owner, q=q)
+    filters = Filters(state=state, family=family, owner=owner, q=q)
+    scope = scope_of(request)
+    now: datetime = request.app.state.clock()
+    page = _listed(request, scope, filters, cursor)
     is_filtered = bool(filters.chosen() or scope.service or scope.environment or scope.route)
     return render(
         request,
@@ -90,9 +78,22 @@ def issues_page(
     )
 
 
-def _now(request: Request) -> datetime:
-    now: datetime = request.app.state.clock()
-    return now
+def _listed(request: Request, scope: Scope, filters: Filters, cursor: str) -> IssuesForm:
+    begin, end = scope.window(request.app.state.clock())
+    return api.issues(
+        request,
+        state=filters.state,
+        service=scope.service,
+        environment=scope.environment,
+        route=scope.route,
+        family=filters.family,
+        owner=filters.owner,
+        since=begin.isoformat(),
+        until=end.isoformat() if scope.until else "",
+        q=filters.q,
+        cursor=cursor,
+        limit=PAGE,
+    )
 
 
 def _menus(
@@ -105,7 +106,7 @@ def _menus(
 
     people = [(name, name) for name in (NOBODY, *owners[:MOST_OWNERS])]
     return [
-        ("state", "state", filters.state, choices(IssueState)),
-        ("layer", "family", filters.family, choices(Layer)),
+        ("state", "state", filters.state or "", choices(IssueState)),
+        ("layer", "family", filters.family or "", choices(Layer)),
         ("owner", "owner", filters.owner, people),
     ]

@@ -8,8 +8,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from ragvigil.model.incident import Incident, IncidentState
-from ragvigil.model.issue import Issue
-from ragvigil.store.issues.neighbours import Likeness
+from ragvigil.model.issue import Issue, Likeness
 from ragvigil.web.views.values import time_or_none
 
 HOUR_NANOS = 3600 * 10**9

@@ -8,9 +8,8 @@ from datetime import datetime
 
 from ragvigil.model import figures
 from ragvigil.model.figures import about, count, counted, listed, spelled
-from ragvigil.model.issue import IssueState, IssueVerb
+from ragvigil.model.issue import IssueState, IssueVerb, Likeness
 from ragvigil.model.text import one_line
-from ragvigil.store.issues.neighbours import Likeness
 from ragvigil.web.views.issue_evidence import ExplainingForm, NeighbourForm
 from ragvigil.web.views.issue_pages.problems import MOST_ROUTE, heading
 from ragvigil.web.views.issues import (

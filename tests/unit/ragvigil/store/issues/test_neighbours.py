@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from ragvigil.model.issue import Likeness
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as stored
 from ragvigil.store.issues import topics
 from ragvigil.store.issues.failing_rows import KeptFailure
-from ragvigil.store.issues.neighbours import Likeness, neighbours
+from ragvigil.store.issues.neighbours import neighbours
 from ragvigil.store.issues.topics import Question
 from tests.flow.test_api import keep as keep_outcomes
 from tests.flow.test_api import outcome

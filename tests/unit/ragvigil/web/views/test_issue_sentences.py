@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ragvigil.model.issue import IssueState, IssueVerb, PairVerdict
+from ragvigil.model.issue import IssueState, IssueVerb, Likeness, PairVerdict
 from ragvigil.model.score import Layer
-from ragvigil.store.issues.neighbours import Likeness
 from ragvigil.web.views.issue_evidence import ExplainingForm, NeighbourForm
 from ragvigil.web.views.issue_pages import problems, rows, sentences
 from ragvigil.web.views.issues import (
