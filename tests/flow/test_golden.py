@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from prometheus_client import REGISTRY
 
 from ragvigil.app.client.api import Refused, Unreachable
 from ragvigil.app.golden.job import GoldenJob
@@ -125,6 +126,11 @@ def daemon(store: Store, job: GoldenJob, tmp_path: Path) -> Iterator[Commands]:
         yield made
 
 
+def refused(reason: str) -> float:
+    name = "ragvigil_web_identity_refused_total"
+    return REGISTRY.get_sample_value(name, {"reason": reason}) or 0.0
+
+
 def proposed(daemon: Commands) -> str:
     found = json.loads(daemon.say("golden", "propose", "--trace", TRACE, "--issue", "i1", "--json"))
     daemon.say(
@@ -211,8 +217,10 @@ def test_nobody_signs_without_the_right_or_what_they_wrote(daemon: Commands) -> 
         headers = {"authorization": f"Bearer {token}"} if token else {}
         assert httpx2.post(f"{base}/sign", json=body, headers=headers).status_code == status
     daemon.say("golden", "edit", case, "--tag", "hard", token="appr0ver")
+    before = refused("own_case")
     with pytest.raises(Refused, match=r"bob wrote .*: somebody else must sign it"):
         daemon.say("golden", "sign", case, "--yes", "--despite-warnings", token="appr0ver")
+    assert refused("own_case") - before == 1
     with pytest.raises(Refused, match="there is no case none"):
         daemon.say("golden", "reject", "none")
 
@@ -222,8 +230,10 @@ def test_a_domain_expert_signs_cases_with_their_tags_alone(
 ) -> None:
     case = proposed(daemon)
     sign = ("golden", "sign", case, "--yes", "--despite-warnings")
+    before = refused("other_tags")
     with pytest.raises(Unreachable, match=f"{case} is not yours to sign: you sign law"):
         daemon.say(*sign, token="l4wyer")
+    assert refused("other_tags") - before == 1
     assert "is signed by eve" in daemon.say(*sign, token="d0ctor"), "it is of her route"
     daemon.say("golden", "edit", case, "--tag", "law")
     job.edit(case, {"route": "/contracts"}, "ada")

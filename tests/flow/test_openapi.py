@@ -86,6 +86,17 @@ OPERATIONS = [
     ("GET", "/api/v1/audits/{audit_id}"),
     ("GET", "/api/v1/person"),
     ("GET", "/api/v1/acts"),
+    ("GET", "/api/v1/health-report"),
+    ("GET", "/api/v1/label-disputes"),
+    ("GET", "/api/v1/label-queues"),
+    ("GET", "/api/v1/label-queues/{name}/next"),
+    ("POST", "/api/v1/labels/{label_id}/take-back"),
+    ("GET", "/api/v1/now"),
+    ("GET", "/api/v1/records/{record_id}"),
+    ("GET", "/api/v1/records/{record_id}/related"),
+    ("GET", "/api/v1/series"),
+    ("GET", "/api/v1/settings"),
+    ("GET", "/api/v1/traces/{trace_id}/spans"),
 ]
 
 
