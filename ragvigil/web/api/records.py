@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,15 +81,14 @@ def record_counts(request: Request, asked: Asked) -> RecordCountsForm:
         answers=found.answers,
         is_more=found.is_more,
         is_part=asked.is_part,
-        facets=[
-            FacetForm(
-                name=name,
-                values=[FacetValueForm(value=value, answers=n) for value, n in values.items()],
-            )
-            for name, values in found.facets.items()
-        ],
+        facets=[_facet(name, values) for name, values in found.facets.items()],
         **times(asked.filter),
     )
+
+
+def _facet(name: str, values: Mapping[str, int]) -> FacetForm:
+    counted = [FacetValueForm(value=value, answers=answers) for value, answers in values.items()]
+    return FacetForm.model_validate({"name": name, "values": counted})
 
 
 def page_of(store: Store, asked: Chosen, limit: int, cursor: str) -> RecordsForm:

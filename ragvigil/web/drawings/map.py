@@ -27,7 +27,6 @@ class Spot:
     y: float
     share: float
     failing: float | None
-    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

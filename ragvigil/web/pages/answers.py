@@ -123,6 +123,6 @@ def _found(request: Request, asked: Chosen, by: str, cursor: str) -> SearchForm:
     """The page of answers; by meaning, `text` is what is looked for and not a condition."""
     if by == "meaning" and asked.filter.text:
         rest = replace(asked, filter=replace(asked.filter, text=""))
-        return found_by(request, rest, asked.filter.text, by, PAGE, cursor)
+        return found_by(request, rest, asked.filter.text, "meaning", PAGE, cursor)
     page = records(request, asked, limit=PAGE, cursor=cursor)
     return as_search(page)

@@ -11,7 +11,7 @@ from ragvigil.web.api.topics import topics
 from ragvigil.web.drawings.map import Circle, Spot, topic_map
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.scope import Scope, scope_of
+from ragvigil.web.scope import scope_of
 from ragvigil.web.views import topic_page as words
 from ragvigil.web.views.topics import TopicForm, TopicMapForm
 
@@ -49,15 +49,14 @@ def topics_page(request: Request, all: bool = False) -> HTMLResponse:
         title=words.heading(found),
         page="topics",
         found=found,
-        maps=[_drawn(each, scope) for each in found.maps],
+        maps=[_drawn(each) for each in found.maps],
         waiting=words.waiting(found),
         most=10**6 if all else MOST_ROWS,
         words=words,
     )
 
 
-def _drawn(form: TopicMapForm, scope: Scope) -> DrawnMap:
-    place = scope.with_(service=form.service, environment=form.environment, since="7d", until="")
+def _drawn(form: TopicMapForm) -> DrawnMap:
     spots = [
         Spot(
             name=words.title(topic),
@@ -65,7 +64,6 @@ def _drawn(form: TopicMapForm, scope: Scope) -> DrawnMap:
             y=topic.y,
             share=topic.asked.share or 0.0,
             failing=topic.failing.share,
-            url=place.url("/answers", topic=topic.topic_id),
         )
         for topic in form.topics[:MOST_DRAWN]
     ]

@@ -9,7 +9,9 @@ from ragvigil.model.figures import counted, listed, share, spelled
 from ragvigil.model.text import one_line
 from ragvigil.web.views.topics import ShareForm, TopicForm, TopicMapForm, TopicsForm
 
-MOST_NAMED, MOST_TITLE = 2, 80
+MOST_NAMED = 2
+MOST_TITLE, IN_HEADING = 80, 48
+"""Characters of a topic's question, in the table and in the heading."""
 VERDICTS = {"problem": "over 5 %", "good": "under 2 %", "cannot_tell": "cannot tell yet"}
 
 
@@ -41,7 +43,7 @@ def heading(found: TopicsForm) -> str:
     )
     if not worse:
         return f"{counted(len(every), 'topic')}{places}; none fails more than the rest"
-    names = listed([f"“{title(topic)}”" for topic in worse], MOST_NAMED)
+    names = listed([f"“{title(topic, IN_HEADING)}”" for topic in worse], MOST_NAMED)
     verb = "fails" if len(worse) == 1 else "fail"
     return (
         f"{counted(len(every), 'topic')}{places}; {spelled(len(worse))} {verb} more than the rest: "
@@ -49,9 +51,9 @@ def heading(found: TopicsForm) -> str:
     )
 
 
-def title(topic: TopicForm) -> str:
+def title(topic: TopicForm, most: int = MOST_TITLE) -> str:
     """The question in the middle of a topic, which says more than the words that set it apart."""
-    return one_line(next(iter(topic.examples), topic.name), MOST_TITLE)
+    return one_line(next(iter(topic.examples), topic.name), most)
 
 
 def rows(topic_map: TopicMapForm) -> list[TopicRow]:
