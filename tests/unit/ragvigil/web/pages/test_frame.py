@@ -33,7 +33,7 @@ def shown(text: str = PAGE, scope: Scope | None = None, **values: Any) -> str:
         "refresh_seconds": 0,
     }
     kept |= {name: values.pop(name) for name in list(values) if name in kept}
-    frame = Frame(page="now", title="Now", version="1.0", updated=NOW, **kept)
+    frame = Frame(page="now", title="Now", version="1.0", updated=NOW, is_signed_in=True, **kept)
     base: dict[str, Any] = {
         "frame": frame, "scope": scope or Scope(), "now": NOW, "request_path": "/issues",
         "form_token": "t0ken", "done": "",
