@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import chain
-from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from ragvigil.store.records import records
 from ragvigil.web.api import incidents as incidents_api
 from ragvigil.web.drawings.series import Event
 from ragvigil.web.drawings.whisker import Whisker, whisker
 from ragvigil.web.pages.forms import Fields, back_to
 from ragvigil.web.pages.frame import render
+from ragvigil.web.pages.incident_answers import shown_answers
 from ragvigil.web.pages.incident_chart import drawn_chart
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.incidents import ActPost
-from ragvigil.web.views.records import RecordForm
 from ragvigil.web.views.triage import incident_page as words
-from ragvigil.web.views.triage import pairs as side_by_side
 from ragvigil.web.views.triage import timeline as life
-from ragvigil.web.views.triage.incident_reading import IncidentFacts, read_incident
+from ragvigil.web.views.triage.incident_reading import read_incident
 from ragvigil.web.views.triage.layer_findings import (
     Asks,
     LayerFindingForm,
     layer_findings,
     layers_sentence,
 )
-from ragvigil.web.views.triage.sentences import traces_of
 
 router = APIRouter()
 
@@ -40,8 +35,6 @@ SNOOZES = {
     "3d": timedelta(days=3),
     "7d": timedelta(days=7),
 }
-FEW_PAIRS, MOST_PAIRS = 3, 50
-MOST_TRACES = 5
 
 
 @router.get(
@@ -80,7 +73,7 @@ def incident_page(request: Request, incident_id: str, pairs: str = "") -> HTMLRe
         suspects=(views := words.suspects(story, facts.changes)),
         suspects_sentence=words.suspects_sentence(views),
         audits=facts.audits,
-        **_answers(request, facts, shows_all=pairs == "all"),
+        **shown_answers(request.app.state.store, facts, shows_all=pairs == "all"),
     )
 
 
@@ -98,30 +91,6 @@ def _whisker(row: LayerFindingForm) -> Whisker:
     return whisker(
         row.change, row.low, row.high, smallest_drop=row.sees, is_alarm=row.state.is_alarm
     )
-
-
-def _answers(request: Request, facts: IncidentFacts, *, shows_all: bool) -> dict[str, Any]:
-    """Pairs of answers, and the answers that show it; read at once."""
-    chosen = side_by_side.worst_first(facts.pairs)[: MOST_PAIRS if shows_all else FEW_PAIRS]
-    traces = traces_of(facts.opened.incident, MOST_TRACES)
-    keys = side_by_side.keys_of(chosen)
-    found = records.of_traces(
-        request.app.state.store, chain(traces, (trace_id for trace_id, _ in keys))
-    )
-    forms = {
-        (record["trace_id"], record["record_id"]): RecordForm.model_validate(record)
-        for record in found
-    }
-    shown = [record for record in forms.values() if record.trace_id in traces]
-    return {
-        "pairs": side_by_side.pair_views(chosen, forms),
-        "all_pairs": len(facts.pairs),
-        "shows_all": shows_all,
-        "answers": shown,
-        "missing_traces": [
-            trace for trace in traces if trace not in {record.trace_id for record in shown}
-        ],
-    }
 
 
 @router.post(

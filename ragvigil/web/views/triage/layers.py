@@ -67,7 +67,7 @@ class CellForm(BaseModel):
     layer: Layer
     rubric: str
     state: State
-    words: str = Field(description="the finding of a signal that has no mean; else empty")
+    words: str = Field(description="what found the change where no mean did; else empty")
     delta: float | None
     low: float | None
     high: float | None
@@ -257,10 +257,12 @@ def _weight(delta: DeltaForm) -> tuple[datetime, bool, int]:
 
 
 def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:
-    return CellForm(
+    """A rubric of a route: how its mean stands, and what open findings say of it."""
+    about = [finding for finding in findings if _is_about(finding, delta.rubric)]
+    cell = CellForm(
         layer=delta.layer,
         rubric=delta.rubric,
-        state=_state(delta, [finding for finding in findings if _is_about(finding, delta.rubric)]),
+        state=_state(delta, about),
         words="",
         delta=delta.delta,
         low=delta.low,
@@ -272,6 +274,24 @@ def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:
         since=delta.since,
         hours=delta.hours,
     )
+    return _with_verdict(cell, about)
+
+
+def _with_verdict(cell: CellForm, findings: Iterable[FindingForm]) -> CellForm:
+    """The cell with the change that an audit or a detector found, where no mean has one."""
+    for finding in findings:
+        is_known = finding.value is not None and finding.reference is not None
+        if cell.delta is None and finding.kind in SURE and is_known:
+            by = "pair" if finding.kind is FindingKind.AUDIT else "answer"
+            return cell.model_copy(
+                update={
+                    "delta": (finding.value or 0.0) - (finding.reference or 0.0),
+                    "low": finding.low,
+                    "high": finding.high,
+                    "words": f"the judge, on {counted(finding.n, by)}",
+                }
+            )
+    return cell
 
 
 def _is_about(finding: FindingForm, rubric: str) -> bool:

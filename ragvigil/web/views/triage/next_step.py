@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import ceil
 
@@ -13,7 +13,7 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Severity
 from ragvigil.model.notice import ChangeKind
 from ragvigil.web.views.changes import ChangeForm
-from ragvigil.web.views.incidents import IncidentForm
+from ragvigil.web.views.incidents import FindingForm, IncidentForm
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm, seconds_to_see
 from ragvigil.web.views.triage.sentences import LOOK_AT, main_finding, where
 
@@ -105,7 +105,7 @@ def kind_of(change: ChangeForm) -> ChangeKind:
 
 def shows_within(incident: IncidentForm, row: RouteRowForm | None) -> str:
     """After how long a recovery would show, at the present traffic; empty where unknown."""
-    cell = cell_of(incident, row)
+    cell = clearest_cell(incident, row)
     if cell is None or row is None or not row.answers_per_hour or not cell.delta:
         return ""
     seconds = seconds_to_see(cell, abs(cell.delta))
@@ -118,10 +118,21 @@ def shows_within(incident: IncidentForm, row: RouteRowForm | None) -> str:
 def cell_of(incident: IncidentForm, row: RouteRowForm | None) -> CellForm | None:
     """The cell of the rubric that the incident's main finding is about."""
     finding = main_finding(incident)
-    if finding is None or row is None:
-        return None
-    rubrics = (finding.signal, finding.signal.partition(":")[0])
-    return next((cell for cell in row.cells.values() if cell.rubric in rubrics), None)
+    cells = _cells_of([finding] if finding else [], row)
+    return cells[0] if cells else None
+
+
+def clearest_cell(incident: IncidentForm, row: RouteRowForm | None) -> CellForm | None:
+    """The cell that shows the incident best: of its findings, the mean over the most answers."""
+    measured = [
+        cell for cell in _cells_of(incident.findings, row) if cell.state.is_alarm and cell.mean
+    ]
+    return max(measured, key=lambda cell: cell.n, default=None) or cell_of(incident, row)
+
+
+def _cells_of(findings: Iterable[FindingForm], row: RouteRowForm | None) -> list[CellForm]:
+    rubrics = {name for each in findings for name in (each.signal, each.signal.partition(":")[0])}
+    return [cell for cell in row.cells.values() if cell.rubric in rubrics] if row else []
 
 
 def likeliest(

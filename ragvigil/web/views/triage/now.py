@@ -107,8 +107,8 @@ def open_incident(
     row = _row_of(incident, rows)
     change, is_suspect = next_step.likeliest(incident, changes)
     fix = next_step.fix_of(incident, changes)
-    cell = next_step.cell_of(incident, row)
-    worse = worse_by(finding, cell) if finding else ("", "")
+    clearest = next_step.clearest_cell(incident, row)
+    worse = worse_by(finding, next_step.cell_of(incident, row)) if finding else ("", "")
     routes = [route for route in finding.routes if route] if finding else []
     return OpenIncidentForm(
         incident=incident,
@@ -117,8 +117,8 @@ def open_incident(
         state=state_words(incident),
         owner=owner_words(incident),
         route=routes[0] if len(routes) == 1 else "",
-        rubric=base_of(finding.signal) if finding else "",
-        cell=cell,
+        rubric=clearest.rubric if clearest else base_of(finding.signal) if finding else "",
+        cell=clearest,
         worse=worse[0],
         worse_support=worse[1],
         layer_support=layer_words(incident) or _beside(incident.cause, row),

@@ -43,7 +43,7 @@ class OpenIncidentForm(BaseModel):
     state: str = Field(description="page or ticket, and what became of it")
     owner: str
     route: str = Field(description="of its main finding; empty for several or all")
-    rubric: str = Field(description="of its main finding")
+    rubric: str = Field(description="whose mean shows it best, else of its main finding")
     cell: CellForm | None = Field(description="that rubric's mean of 6 h; null without any")
     worse: str
     worse_support: str

@@ -60,6 +60,14 @@ def pair_views(pairs: Iterable[AuditPairForm], records: Mapping[Key, RecordForm]
     return [view for view in views if view.before.answer or view.after.answer]
 
 
+def of_each_question(views: Sequence[PairView], most: int) -> list[PairView]:
+    """The first pairs, each of another question as far as there are so many."""
+    first = {view.question: view for view in reversed(views)}
+    chosen = [view for view in views if first[view.question] is view]
+    rest = [view for view in views if first[view.question] is not view]
+    return [*chosen, *rest][:most]
+
+
 def verdict_words(side: AuditSideForm) -> str:
     """The judge's verdict on an answer in a sentence; empty where it gave none."""
     # What the answer says comes before what it was given.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragvigil.model.audit import AuditState
-from ragvigil.model.figures import between, counted, in_points, listed, points, score, share
+from ragvigil.model.figures import between, counted, in_points, listed, score, share
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
@@ -139,13 +139,14 @@ def owner_words(incident: IncidentForm) -> str:
 
 def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, str]:
     """How much worse it is, and what that rests on; `cell` is the same rubric's mean of 6 h."""
-    if cell is not None and cell.delta is not None:
+    if cell is not None and cell.delta is not None and not cell.words:
         by = f"{in_points(cell.delta)}, to {score(cell.mean)}"
         answers = counted(cell.n, "answer")
         return by, f"{between(cell.low, cell.high)}, from {answers} in 6 h"
     if finding.value is None:
         return "not measured", ""
-    n = f"from {counted(finding.n, 'answer')}" if finding.n else ""
+    noun = "pair" if finding.kind is FindingKind.AUDIT else "answer"
+    n = f"from {counted(finding.n, noun)}" if finding.n else ""
     if finding.kind is FindingKind.BROKEN:
         return f"{share(finding.value)} of {counted(finding.n, 'answer')}", _ceiling(finding)
     if finding.reference is None:
@@ -178,7 +179,7 @@ def audit_lines(audit: AuditForm) -> list[str]:
             most = in_points(min(result.low or 0.0, 0.0))
             lines.append(f"{name} holds: no drop over {most}")
         else:
-            lines.append(f"{name} is undecided: {points(result.change)} points, {interval}")
+            lines.append(f"{name} is undecided: {interval} points")
     return lines
 
 

@@ -60,7 +60,10 @@ def timeline(
 ) -> list[StepInTimeForm]:
     """Change, onset, notice, and what was done since, the oldest first."""
     steps = [*_before(incident, change), *_since(incident), *_audited(audits)]
-    return sorted(steps, key=lambda step: step.time)
+    # A change stands before what began in its minute.
+    return sorted(
+        steps, key=lambda step: (step.time.replace(second=0, microsecond=0), not step.letter)
+    )
 
 
 def shown(steps: list[StepInTimeForm]) -> list[StepInTimeForm]:

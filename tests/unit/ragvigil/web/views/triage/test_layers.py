@@ -130,3 +130,13 @@ def test_what_would_be_seen_is_that_of_the_route_that_sees_least() -> None:
 def test_the_corpus_is_measured_where_answers_are_compared_with_references() -> None:
     assert not has_corpus_measure([delta()])
     assert has_corpus_measure([delta("factual_accuracy", layer=Layer.CROSS_CUTTING)])
+
+
+def test_a_verdict_of_the_judge_stands_where_the_mean_has_no_past() -> None:
+    audited = finding(
+        FindingKind.AUDIT, signal="groundedness", layer=Layer.GENERATION, value=0.35,
+        reference=0.95, low=-0.73, high=-0.46, n=32,
+    )  # fmt: skip
+    cell = one(delta(n=7, delta=None), findings=(audited,)).cells[Layer.GENERATION]
+    assert (cell.state, round(cell.delta or 0.0, 2)) == (State.WORSE, -0.6)
+    assert cell.line == "the judge, on 32 pairs"

@@ -13,7 +13,12 @@ from ragvigil.model.score import Layer
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm, State
-from ragvigil.web.views.triage.next_step import likeliest, next_step, put_back
+from ragvigil.web.views.triage.next_step import (
+    clearest_cell,
+    likeliest,
+    next_step,
+    put_back,
+)
 from ragvigil.web.views.triage.sentences import heading, main_finding, where, worse_by
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -186,3 +191,12 @@ def test_routes_are_named_while_they_are_few() -> None:
     assert where(["/a", "/b"], "") == "/a and /b"
     assert where(["/a", "/b", "/c"], "") == "3 routes"
     assert where([""], "") == "all routes"
+
+
+def test_the_mean_over_the_most_answers_shows_an_incident_best() -> None:
+    judged = cell(State.WORSE, layer=Layer.GENERATION, rubric="groundedness", n=7, delta=None)
+    every = cell(n=60)
+    audit = finding(FindingKind.AUDIT, signal="groundedness")
+    assert clearest_cell(incident(audit, finding()), row(judged, every)) == every
+    assert clearest_cell(incident(audit), row(judged, every)) == judged
+    assert clearest_cell(incident(audit), None) is None
