@@ -10,7 +10,6 @@ from starlette.responses import RedirectResponse, Response
 
 from ragvigil.web.access import Access, peer_of
 from ragvigil.web.acts import write_act
-from ragvigil.web.identity import Identity, Way
 from ragvigil.web.metrics import IDENTITY_REFUSED, Refusal
 from ragvigil.web.pages.forms import Fields, forgery_token
 from ragvigil.web.pages.frame import PAGES
@@ -18,17 +17,21 @@ from ragvigil.web.permissions import ROLES, Permission, Requires
 from ragvigil.web.slowdown import Slowdown
 
 router = APIRouter()
+SITE = "sec-fetch-site"
 OPEN = [Depends(Requires(Permission.NONE))]
 Next = Annotated[str, Query(alias="next", max_length=2048)]
 
 
 @router.get("/sign-in", include_in_schema=False, summary="Sign in", dependencies=OPEN)
 def sign_in_page(request: Request, wanted: Next = "/") -> Response:
-    """Asks for a token; who needs none is sent on."""
-    identity: Identity | None = request.state.identity
-    if identity is not None and identity.way is not Way.SESSION:
+    """Asks for a token; who is known is sent on.
+
+    To somebody who follows a link from another site, an alert in a chat, the browser gives a page
+    that asks for itself again: only then does it send the cookie, which is `SameSite=Strict`.
+    """
+    if request.state.identity is not None:
         return _to(request, wanted)
-    return _page(request, wanted, "")
+    return _page(request, wanted, "", asks_again=request.headers.get(SITE) == "cross-site")
 
 
 @router.post("/sign-in", include_in_schema=False, summary="Sign in with a token", dependencies=OPEN)
@@ -83,13 +86,16 @@ def _to(request: Request, wanted: str) -> Response:
     return RedirectResponse(access.prefix + local_path(wanted), 303)
 
 
-def _page(request: Request, wanted: str, problem: str, status: int = 200) -> Response:
+def _page(
+    request: Request, wanted: str, problem: str, status: int = 200, *, asks_again: bool = False
+) -> Response:
     """The form; nothing on it tells what is watched here."""
     access: Access = request.app.state.access
     text = PAGES.get_template("sign_in.html").render(
         prefix=access.prefix,
         wanted=local_path(wanted),
         problem=problem,
+        asks_again=asks_again,
         form_token=forgery_token(request),
     )
     return Response(text, status, media_type="text/html")

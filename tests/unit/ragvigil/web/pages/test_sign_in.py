@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ async def test_what_was_done_is_in_the_log_of_acts(store: Store, tmp_path: Path)
     client = browser(store, tmp_path)
     await sign_in(client, ADA)
     cookie = client.cookies["ragvigil_8088"]
-    page = await client.get("/sign-in")
+    assert (await client.get("/sign-in?next=/golden")).headers["location"] == "/golden"
+    page = await client.get("/golden")
     gone = await client.post("/sign-out", data={"form_token": form_token(page)})
     assert gone.headers["location"] == "/sign-in"
     assert "Max-Age=0" in gone.headers["set-cookie"]
@@ -83,6 +85,20 @@ async def test_what_was_done_is_in_the_log_of_acts(store: Store, tmp_path: Path)
         ("Ada Lovelace", "sign out", "page"),
         ("Ada Lovelace", "sign in", "page"),
     ]
+
+
+async def test_who_follows_a_link_from_a_chat_is_asked_again_by_a_page_of_ours(
+    store: Store, tmp_path: Path
+) -> None:
+    """A browser sends no strict cookie with a link of another site, but with what that opens."""
+    client = browser(store, tmp_path)
+    link = {"sec-fetch-site": "cross-site"}
+    page = await client.get("/sign-in?next=/issues/i1%3Fa%3D%22", headers=link)
+    again = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', page.text)
+    assert again
+    assert unescape(again[1]) == "/sign-in?next=%2Fissues%2Fi1%3Fa%3D%22"
+    own = await client.get(unescape(again[1]), headers={"sec-fetch-site": "same-origin"})
+    assert "refresh" not in own.text
 
 
 async def test_with_tls_the_cookie_is_for_tls_and_this_host_alone(
