@@ -11,10 +11,9 @@ import pytest
 from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
 from ragvigil.store.records.places import RoutePlace
-from ragvigil.web.identity import Person
+from ragvigil.web.identity import Person, Role
 from ragvigil.web.pages.frame import PAGES, Frame
 from ragvigil.web.scope import Scope
-from ragvigil.web.settings import Role
 from ragvigil.web.views.chrome import Chrome
 
 NOW = datetime(2026, 11, 22, 7, 24, 10, tzinfo=UTC)
