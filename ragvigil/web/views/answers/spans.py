@@ -204,4 +204,4 @@ def raw_attributes(span: SpanForm) -> list[tuple[str, str]]:
 def _cut(value: str) -> str:
     if len(value) <= SHOWN:
         return value
-    return f"{value[:SHOWN]}… and {count(len(value) - SHOWN)} characters more"
+    return f"{value[:SHOWN]}… and {counted(len(value) - SHOWN, 'character')} more"

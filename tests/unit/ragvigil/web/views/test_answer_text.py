@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragvigil.model.record import Citation, Document, RagRecord
-from ragvigil.web.views.answer_text import Chip, Reason, Text, answer_text, shortened
+from ragvigil.web.views.answer_text import Chip, Text, answer_text, shortened
+from ragvigil.web.views.citations import Reason
 from ragvigil.web.views.records import RecordForm
 from scorers.citation_validity import CitationValidity
 from tests.answers import record_form
