@@ -110,7 +110,8 @@ def test_the_facts_of_a_span_come_from_any_convention() -> None:
 def incident(**more: Any) -> Incident:
     finding = Finding(
         finding_id="f", kind=FindingKind.MOVED, service="desk", environment="prod",
-        routes=("/ask",), signal="citation_validity", layer=Layer.CROSS_CUTTING, since_unix_nano=(NOON - 60) * SECOND,
+        routes=("/ask",), signal="citation_validity", layer=Layer.CROSS_CUTTING,
+        since_unix_nano=(NOON - 60) * SECOND,
         **{name: more.pop(name) for name in ("traces",) if name in more},
     )  # fmt: skip
     values: dict[str, Any] = {
