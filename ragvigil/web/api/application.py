@@ -45,7 +45,18 @@ from ragvigil.web.api import (
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES
-from ragvigil.web.pages import addresses, case, docs, label, route, routes, runbook, sign_in
+from ragvigil.web.pages import (
+    addresses,
+    case,
+    case_acts,
+    docs,
+    label,
+    label_answer,
+    route,
+    routes,
+    runbook,
+    sign_in,
+)
 from ragvigil.web.pages import answer as answer_page
 from ragvigil.web.pages import answers as answers_page
 from ragvigil.web.pages import golden as golden_page
@@ -101,8 +112,10 @@ PARTS = (
     issues_page,
     issue_page,
     label,
+    label_answer,
     golden_page,
     case,
+    case_acts,
     health_page,
     route,
     routes,

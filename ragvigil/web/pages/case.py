@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse
-from pydantic import ValidationError
-from starlette.responses import Response
 
-from ragvigil.web.api.golden import GoldenSource, Source, case, edit, golden_set, reject, run, sign
+from ragvigil.web.api.golden import GoldenSource, Source, case, golden_set
 from ragvigil.web.api.records import trace
 from ragvigil.web.identity import Person
-from ragvigil.web.pages.forms import Fields, back_to
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import ROLES, Permission, Requires
-from ragvigil.web.views.cases.editing import changes, rows, shown
+from ragvigil.web.views.cases.editing import rows, shown
 from ragvigil.web.views.cases.evidence import (
     differences,
     failures,
@@ -23,7 +20,7 @@ from ragvigil.web.views.cases.evidence import (
     signed_line,
 )
 from ragvigil.web.views.cases.words import Signer, case_heading, event_text, why_not_sign
-from ragvigil.web.views.golden import CaseStoryForm, EditPost, RejectPost, SignPost
+from ragvigil.web.views.golden import CaseStoryForm
 from ragvigil.web.views.records import RecordForm
 
 router = APIRouter()
@@ -39,72 +36,7 @@ TRIAGE = [Depends(Requires(Permission.TRIAGE))]
 )
 def case_page(request: Request, source: Source, case_id: str) -> HTMLResponse:
     """Its content, checks, source answer, what a proposal changes, events and runs."""
-    return _page(request, source, case_id)
-
-
-@router.post(
-    "/golden/{case_id}/edit", include_in_schema=False, dependencies=TRIAGE, summary="Edit a case"
-)
-def edit_case(request: Request, source: Source, case_id: str, fields: Fields) -> Response:
-    """Saves what was changed; what was typed stays where the case has changed meanwhile."""
-
-    def save() -> None:
-        now = case(request=request, source=source, case_id=case_id)
-        changed = changes(now, fields)
-        if not changed:
-            raise HTTPException(409, "nothing of the case was changed")
-        seen = int(fields["revision"]) if fields.get("revision", "").isdecimal() else None
-        post = EditPost(revision=seen, **changed)
-        edit(request=request, source=source, case_id=case_id, post=post)
-
-    return _acted(request, source, case_id, "edit", save, typed=fields)
-
-
-@router.post(
-    "/golden/{case_id}/sign",
-    include_in_schema=False,
-    dependencies=[Depends(Requires(Permission.APPROVE))],
-    summary="Sign a case",
-)
-def sign_case(request: Request, source: Source, case_id: str, fields: Fields) -> Response:
-    """Signs the case as it was shown, and runs it."""
-
-    def save() -> None:
-        post = SignPost(
-            content_hash=fields.get("content_hash", ""),
-            despite_warnings="despite_warnings" in fields,
-        )
-        sign(request=request, source=source, case_id=case_id, post=post)
-
-    return _acted(request, source, case_id, "sign", save)
-
-
-@router.post(
-    "/golden/{case_id}/reject",
-    include_in_schema=False,
-    dependencies=TRIAGE,
-    summary="Decline a proposal",
-)
-def reject_case(request: Request, source: Source, case_id: str, fields: Fields) -> Response:
-    """Declines it, with the reason."""
-
-    def save() -> None:
-        post = RejectPost(text=fields.get("text", ""))
-        reject(request=request, source=source, case_id=case_id, post=post)
-
-    return _acted(request, source, case_id, "reject", save)
-
-
-@router.post(
-    "/golden/{case_id}/run", include_in_schema=False, dependencies=TRIAGE, summary="Run a case"
-)
-def run_case(request: Request, source: Source, case_id: str, _: Fields) -> Response:
-    """Runs it now, and shows the result among its runs."""
-
-    def again() -> None:
-        run(request=request, source=source, case_id=case_id)
-
-    return _acted(request, source, case_id, "run", again)
+    return shown_case(request, source, case_id)
 
 
 def signer_of(person: Person, source: GoldenSource) -> Signer:
@@ -113,32 +45,7 @@ def signer_of(person: Person, source: GoldenSource) -> Signer:
     return Signer(person=person, may_approve=may_approve, two_people=source.two_people)
 
 
-def _acted(
-    request: Request,
-    source: GoldenSource,
-    case_id: str,
-    done: str,
-    act: Callable[[], object],
-    typed: Mapping[str, str] | None = None,
-) -> Response:
-    """Acts, then leads back to the case; a refusal is said on its page, with what was typed."""
-    try:
-        act()
-    except HTTPException as refusal:
-        if refusal.status_code not in (403, 409, 422):
-            raise
-        return _page(request, source, case_id, str(refusal.detail), refusal.status_code, typed)
-    except ValidationError as error:
-        return _page(request, source, case_id, _sentence(error), 422, typed)
-    return back_to(f"/golden/{case_id}", request, done)
-
-
-def _sentence(error: ValidationError) -> str:
-    problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-    return "; ".join(problems)
-
-
-def _page(
+def shown_case(
     request: Request,
     source: GoldenSource,
     case_id: str,
@@ -146,6 +53,7 @@ def _page(
     status: int = 200,
     typed: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
+    """The page of a case, with the problem of an act and what was typed."""
     found = case(request=request, source=source, case_id=case_id)
     why_not = why_not_sign(found, signer_of(request.state.person, source))
     record = _source_answer(request, found)

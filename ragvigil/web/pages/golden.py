@@ -17,13 +17,15 @@ from ragvigil.web.pages.case import signer_of
 from ragvigil.web.pages.forms import Fields, back_to
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.scope import scope_of
 from ragvigil.web.views.cases.words import (
     composition_says,
     golden_heading,
+    is_match,
     set_lead,
     waiting,
 )
-from ragvigil.web.views.golden import CaseForm, ProposePost
+from ragvigil.web.views.golden import ProposePost
 
 router = APIRouter()
 
@@ -57,7 +59,9 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
     person = request.state.person
     proposals = [each for each in listed.cases if each.state == "proposed"]
     found = waiting(proposals, signer_of(person, source))
-    matches = [each for each in listed.cases if _matches(each, chosen)]
+    scope = scope_of(request)
+    place = {name: getattr(scope, name) for name in ("service", "environment", "route")}
+    matches = [each for each in listed.cases if is_match(each, {**chosen, **place})]
     first = found.first
     return render(
         request,
@@ -110,13 +114,3 @@ def propose_case(request: Request, source: Source, fields: Fields) -> Response:
             raise
         return _page(request, NO_FILTER, str(refusal.detail))
     return back_to(f"/golden/{made.case_id}", request, "propose")
-
-
-def _matches(each: CaseForm, chosen: Mapping[str, str]) -> bool:
-    values: Mapping[str, set[str]] = {
-        "state": {each.state},
-        "kind": {each.query_type},
-        "issue": {each.issue_id},
-        "tag": {*each.tags},
-    }
-    return all(not value or value in values[name] for name, value in chosen.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragvigil.model.figures import count, counted, listed, share, spelled
@@ -183,3 +183,17 @@ def composition_says(mix: MixForm) -> str:
     """The missing cases in a sentence, empty where the mix is complete."""
     lacks = [f"{part.missing} {KINDS[part.query_type]}" for part in mix.parts if part.missing]
     return f"Missing for the mix: {listed(lacks)}." if lacks else ""
+
+
+def is_match(each: CaseForm, chosen: Mapping[str, str]) -> bool:
+    """Whether a case has all that is chosen; an empty choice is none."""
+    values: Mapping[str, set[str]] = {
+        "state": {each.state},
+        "kind": {each.query_type},
+        "issue": {each.issue_id},
+        "tag": {*each.tags},
+        "service": {each.service},
+        "environment": {each.environment},
+        "route": {each.route},
+    }
+    return all(not value or value in values[name] for name, value in chosen.items())

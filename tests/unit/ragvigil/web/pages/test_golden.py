@@ -338,6 +338,7 @@ async def test_cases_are_filtered(job: GoldenJob, app: ASGIApp) -> None:
     assert await rows("kind=canonical") == ["Why?"]
     assert await rows("tag=edge") == ["How?"]
     assert await rows("state=signed") == []
+    assert await rows("service=elsewhere") == []
     assert sorted(await rows("state=proposed")) == ["How?", "Why?"]
 
 
