@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.addresses import addresses
 from tests.browser.conftest import CHROMIUM, sign_in
-from tests.browser.world import Served, build, served
+from tests.browser.world import Served, build, judged_by, served
+from tests.content_judge import ContentJudge
+from tests.llm_server import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -74,11 +77,15 @@ def main() -> None:
     parser.add_argument("--world", type=Path, help="a folder that tests.browser.world has made")
     options = parser.parse_args()
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    # Not in a folder that is emptied at boot: the page of health would say so.
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder, ExitStack() as stack:
         world = options.world or Path(folder)
         if options.world is None:
             build(world)
-        with served(world, "alarm", Path(folder)) as site, sync_playwright() as playwright:
+        judge = stack.enter_context(serving(ContentJudge().answer))
+        settings = judged_by(judge.openai)
+        site = stack.enter_context(served(world, "alarm", Path(folder), **settings))
+        with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             for file in take(site, browser):
                 print(file.relative_to(ROOT))

@@ -87,6 +87,7 @@ def served(world: Path, state: str, folder: Path, **settings: str) -> Iterator[S
         now = _ended(world / state)
     people = folder / "people"
     people.write_text("".join(f"{role} {token} {name}\n" for name, (role, token) in PEOPLE.items()))
+    people.chmod(0o600)
     golden = folder / "golden-set"
     if not golden.exists():
         work_tree(golden)
@@ -183,13 +184,18 @@ def _is_told(daemon: ChildDaemon) -> bool:
     )
 
 
-def _settings(judge: str) -> Mapping[str, str]:
+def judged_by(judge: str) -> Mapping[str, str]:
+    """Settings of a daemon that asks the judge at this address."""
     judging = {
         "MODEL": "openai:reader", "BASE_URL": judge, "KEY": "k", "ALLOW": "true",
         "SAMPLE_RATE": "0.1", "WAIT_SECONDS": "0", "CANARY_HOURS": "0",
         "RUBRICS": json.dumps(["groundedness", "context_relevance"]),
     }  # fmt: skip
-    return {f"RAGVIGIL_JUDGE__{name}": value for name, value in judging.items()} | {
+    return {f"RAGVIGIL_JUDGE__{name}": value for name, value in judging.items()}
+
+
+def _settings(judge: str) -> Mapping[str, str]:
+    return judged_by(judge) | {
         "RAGVIGIL_INFERENCE__ENABLED": "true",
         "RAGVIGIL_ALERTS__AUDIT__RECORDS": "60",
         "RAGVIGIL_CLUSTERING__ROOT_CAUSE__RUNS_PER_DAY": "0",
