@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests wait for daemons a good part of their time: two workers more than there are cores.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
-.PHONY: demo test check bench bench-small storm package-check newcomer docs clean
+.PHONY: demo test check bench bench-small storm browser pictures package-check newcomer docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -22,7 +22,7 @@ demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since
 # Tests start some hundred processes: without bytecode each would compile the whole package again.
 test bench-small: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## everything that proves the answers, small sizes
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not world"
 
 bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed
 	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench
@@ -43,6 +43,12 @@ storm: $(READY) ## kills under load and while the judge works, damage of 49 kind
 	@$(BIN)/python bench/judge_storm.py
 	@$(BIN)/python bench/damage.py
 	@$(BIN)/python bench/full_disk.py
+
+browser: $(READY) ## every page in Chromium: who can use it, what strangers' texts do, eight clicks
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m world tests/browser
+
+pictures: $(READY) ## the pictures of README and docs/pages.md, taken again
+	@$(BIN)/python -m tests.browser.screenshots
 
 package-check: $(READY) ## sdist and wheel, built and used as a user does: sizes, commands, the demo
 	@$(BIN)/python bench/package.py
