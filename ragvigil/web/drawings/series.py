@@ -186,8 +186,11 @@ def _apart(events: Sequence[Placed]) -> tuple[Placed, ...]:
 
 
 def _scale(means: Sequence[Mean], past: Sequence[Past]) -> tuple[float, float]:
-    """From a round tenth below everything that is drawn to one above, within 0 and 1."""
-    ends = [end for mean in means for end in (mean.value, mean.low, mean.high) if end is not None]
+    """From a round tenth below means and past to one above, within 0 and 1.
+
+    Intervals are cut: that of a single score is as wide as the scale.
+    """
+    ends = [mean.value for mean in means if mean.value is not None]
     ends += [end for each in past for end in (each.low, each.high)]
     if not ends:
         return 0.0, 1.0

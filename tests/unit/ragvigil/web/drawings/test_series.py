@@ -58,7 +58,7 @@ def test_the_interval_is_a_ribbon_with_the_same_gaps() -> None:
     assert drawn.interval == "M0 40L100 40L100 120L0 120Z"
 
 
-def test_a_zoomed_scale_holds_all_that_is_drawn() -> None:
+def test_a_zoomed_scale_holds_means_and_past_and_cuts_the_interval_of_a_single_score() -> None:
     means = [mean(hour, 0.93, 0.91, 0.95) for hour in range(3)]
     past = [Past(time=BEGIN + hour * HOUR, low=0.84, high=0.96) for hour in range(3)]
     drawn = series(means, BEGIN, END, says="", past=past, is_zoomed=True)
@@ -67,6 +67,8 @@ def test_a_zoomed_scale_holds_all_that_is_drawn() -> None:
     assert json.loads(narrow.data)["scale"] == [0.9, 1.0]
     whole = series([mean(0, 1.0), mean(1, 1.0)], BEGIN, END, says="", is_zoomed=True)
     assert json.loads(whole.data)["scale"] == [0.9, 1.0]
+    single = series([*means, mean(3, 0.92, 0.0, 1.0)], BEGIN, END, says="", is_zoomed=True)
+    assert json.loads(single.data)["scale"] == [0.9, 1.0]
 
 
 def test_what_happened_outside_of_the_time_stands_at_its_ends() -> None:
