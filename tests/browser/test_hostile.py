@@ -20,7 +20,6 @@ from tests.browser.world import PEOPLE, Served
 from tests.patience import PATIENCE_SECONDS
 from tests.replayed import wait_for
 
-
 pytestmark = pytest.mark.world
 
 
