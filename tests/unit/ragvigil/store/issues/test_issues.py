@@ -180,7 +180,8 @@ def test_an_issue_is_read_as_it_was_written_last(store: Store) -> None:
 def test_issues_are_found_by_what_they_are_and_merged_ones_by_id_only(store: Store) -> None:
     later = issue("b", last_unix_nano=NOW + SECOND, name="Fees are invented", routes=("/chat",))
     merged = issue("c", merged_into="b")
-    old = issue("d", state=IssueState.STALE, last_unix_nano=NOW - SECOND, service="search")
+    past = {"first_unix_nano": NOW - 7200 * SECOND, "last_unix_nano": NOW - 3600 * SECOND}
+    old = issue("d", state=IssueState.STALE, service="search", assignee="ada", **past)
     store.write(issues.batch(NOW, issues=[issue("a"), later, merged, old]))
 
     def found(**wanted: object) -> list[str]:
@@ -192,6 +193,8 @@ def test_issues_are_found_by_what_they_are_and_merged_ones_by_id_only(store: Sto
     assert set(found(with_merged=True)) == {"a", "b", "c", "d"}
     assert found(text="FEES") == found(text="b") == found(route="/chat") == ["b"]
     assert found(states=("stale", "regressed")) == found(service="search") == ["d"]
+    assert found(owner="ada") == found(until=NOW // SECOND - 3600) == ["d"]
+    assert found(owner="nobody") == found(since=NOW // SECOND - 60) == ["b", "a"]
     assert found(environment="dev") == found(family="retrieval") == []
 
 
