@@ -135,6 +135,8 @@ def related_to(request: Request, answers: AnswerAndNeighbours) -> RelatedForm:
 
 def _issue(request: Request, answer: RecordForm) -> IssueLink | None:
     """The issue of a failing answer, None where it is in none."""
+    if answer.verdict.state == "passes" and not answer.feedback:
+        return None
     store, minute = request.app.state.store, _minute(answer.time)
     filter_ = failing_rows.FailureFilter(
         trace_ids=(answer.trace_id,), since=minute, until=minute + 60
