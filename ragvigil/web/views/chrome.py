@@ -36,17 +36,6 @@ class Chrome:
         """How many routes had answers in the last day."""
         return len(self.places)
 
-    @property
-    def sentence(self) -> str:
-        """The state in a line.
-
-        >>> Chrome().sentence
-        'watching, no answer yet'
-        """
-        if not self.routes:
-            return "watching, no answer yet"
-        return f"watching {self.routes} route{'s' * (self.routes != 1)}"
-
 
 class Chromes:
     """Reads the bars' numbers once for all pages that ask within a few seconds."""
