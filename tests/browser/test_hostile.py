@@ -84,12 +84,13 @@ class Seen:
 def hostile(serve: Serve) -> Served:
     """The alarm's daemon, with every payload in every field of an answer and of people's words."""
     site = serve("alarm")
+    before = sum(site.get("ledger")["records"].values())
     for number, payload in enumerate(PAYLOADS, 1):
         body = trace_of(number, payload).SerializeToString()
         headers = {"content-type": "application/x-protobuf"}
         url = f"http://{site.daemon.http}/v1/traces"
         httpx2.post(url, content=body, headers=headers, timeout=60).raise_for_status()
-    wait_for(lambda: len(_hostile_records(site)) >= len(PAYLOADS) - 5)
+    wait_for(lambda: sum(site.get("ledger")["records"].values()) >= before + len(PAYLOADS))
     _write(site)
     return site
 

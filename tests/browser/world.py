@@ -30,6 +30,7 @@ from ragvigil.model.clock import VARIABLE, Pace
 from tests.content_judge import ContentJudge
 from tests.golden_sets import work_tree
 from tests.llm_server import serving
+from tests.patience import PATIENCE_SECONDS
 from tests.replayed import recorded
 
 FACTOR, NEARLY_STILL = 40.0, 1.01
@@ -112,12 +113,14 @@ class Served:
         return f"http://{self.daemon.web}"
 
     def get(self, path: str, person: str = "root", **parameters: Any) -> Any:
-        """JSON of the API, as a person."""
+        """JSON of the API, as a person; a busy daemon is asked again."""
         headers = {"authorization": f"Bearer {PEOPLE[person][1]}"}
-        reply = httpx2.get(
-            f"{self.url}/api/v1/{path}", params=parameters, headers=headers, timeout=120
-        )
-        return reply.raise_for_status().json()
+        url, ends = f"{self.url}/api/v1/{path}", time.monotonic() + PATIENCE_SECONDS
+        while True:
+            reply = httpx2.get(url, params=parameters, headers=headers, timeout=PATIENCE_SECONDS)
+            if reply.status_code != 503 or time.monotonic() > ends:
+                return reply.raise_for_status().json()
+            time.sleep(1)
 
 
 class _Live:
