@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 LEAST_LIKENESS = 0.4
-"""Cosine under which questions are not about the same: of 77 intents, nine pairs in ten of one
-intent lie over it, and one pair in twenty of two."""
+"""Cosine under which questions are not about the same. Eight questions and their paraphrases in
+other words lie over it (0.45 to 0.66), their 56 other pairs under it (at most 0.38)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

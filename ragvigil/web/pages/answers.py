@@ -13,14 +13,13 @@ from ragvigil.web.api.chosen import Asked, Chosen
 from ragvigil.web.api.records import record_counts, records
 from ragvigil.web.api.search import as_search, found_by, named_by
 from ragvigil.web.api.topics import topics
-from ragvigil.web.pages.filters import chosen_time
+from ragvigil.web.pages.filters import time_words
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
-from ragvigil.web.scope import Scope, scope_of
-from ragvigil.web.times import AGO
+from ragvigil.web.scope import scope_of
 from ragvigil.web.views import answer_list
 from ragvigil.web.views.search import By, SearchForm
-from ragvigil.web.views.topic_page import title
+from ragvigil.web.views.topic_page import name_of
 
 router = APIRouter()
 
@@ -62,14 +61,15 @@ def answers_page(
     request: Request, asked: Asked, by: By | Literal[""] = "", cursor: Cursor = ""
 ) -> HTMLResponse:
     """Answers that match, what they have in common, and ready-made views."""
-    choice = _choice(request)
+    choice = _choice(request, asked)
     found, counts = _found(request, asked, by, cursor), None
-    scope, time = scope_of(request), time_words(scope_of(request))
+    scope = scope_of(request)
+    time = time_words(scope.since, scope.until)
     if found.by == "meaning":
         sentence = answer_list.heading_near(len(found.records), PAGE, asked.filter.text, time)
     else:
         counts = record_counts(request, asked)
-        topic = topic_name(request, choice.topic)
+        topic = name_of(topics(request), choice.topic) if choice.topic else ""
         sentence = answer_list.heading(choice, counts, route=scope.route, time=time, topic=topic)
     return render(
         request,
@@ -90,33 +90,17 @@ def answers_page(
     )
 
 
-def topic_name(request: Request, topic_id: str) -> str:
-    """What a topic is called, empty where it is in no map."""
-    maps = topics(request).maps if topic_id else []
-    named = {topic.topic_id: topic for each in maps for topic in each.topics}
-    return title(named[topic_id]) if topic_id in named else ""
-
-
 def origin(request: Request) -> str:
     """Scheme and host of an address that can be sent to somebody."""
     address = urlsplit(request.app.state.base or str(request.base_url))
     return f"{address.scheme}://{address.netloc}"
 
 
-def time_words(scope: Scope) -> str:
-    """The chosen time in a sentence."""
-    ago = AGO.fullmatch(scope.since)
-    if scope.until:
-        return f"from {chosen_time(scope.since)} to {chosen_time(scope.until)}"
-    if ago is None:
-        return f"since {chosen_time(scope.since)}"
-    return f"last {ago[1]} {'min' if ago[2] == 'm' else ago[2]}"
-
-
-def _choice(request: Request) -> answer_list.Choice:
+def _choice(request: Request, asked: Chosen) -> answer_list.Choice:
     names = {field.name for field in fields(answer_list.Choice)}
     given = {name: value for name, value in request.query_params.items() if name in names}
-    return answer_list.Choice(**given)
+    failed = {True: "true", False: "false", None: ""}[asked.filter.failed]  # `1` is true as well
+    return answer_list.Choice(**{**given, "failed": failed})
 
 
 def _found(request: Request, asked: Chosen, by: str, cursor: str) -> SearchForm:

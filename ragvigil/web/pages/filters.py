@@ -11,6 +11,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from ragvigil.model import figures
+from ragvigil.web.times import AGO
 
 
 def iso(time: datetime) -> str:
@@ -30,6 +31,20 @@ def chosen_time(text: str) -> str:
     ('2026-03-01 12:00', '90m ago')
     """
     return text[:16].replace("T", " ") if "-" in text else f"{text} ago"
+
+
+def time_words(since: str, until: str) -> str:
+    """The time of the scope in a sentence.
+
+    >>> time_words("24h", ""), time_words("15m", ""), time_words("2026-03-01T12:00:00Z", "")
+    ('last 24 h', 'last 15 min', 'since 2026-03-01 12:00')
+    """
+    ago = AGO.fullmatch(since)
+    if until:
+        return f"from {chosen_time(since)} to {chosen_time(until)}"
+    if ago is None:
+        return f"since {chosen_time(since)}"
+    return f"last {ago[1]} {'min' if ago[2] == 'm' else ago[2]}"
 
 
 @pass_context

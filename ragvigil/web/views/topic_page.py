@@ -56,6 +56,12 @@ def title(topic: TopicForm, most: int = MOST_TITLE) -> str:
     return one_line(next(iter(topic.examples), topic.name), most)
 
 
+def name_of(found: TopicsForm, topic_id: str) -> str:
+    """What a topic is called, empty where it is in no map."""
+    every = (topic for each in found.maps for topic in each.topics)
+    return next((title(topic) for topic in every if topic.topic_id == topic_id), "")
+
+
 def rows(topic_map: TopicMapForm) -> list[TopicRow]:
     """The topics that fail more than the rest, then the others, each the most asked first."""
     ordered = sorted(topic_map.topics, key=lambda each: (not each.fails_more, -each.asked.count))

@@ -72,6 +72,8 @@ def seed(store: Store) -> None:
         ({}, "4 answers came in, last 24 h", [3, 4, 1, 2]),
         ({"failed": "true", "rubric": "citation_validity"},
          "2 answers fail citation validity, last 24 h", [2, 1]),
+        ({"failed": "1", "rubric": "citation_validity"},
+         "2 answers fail citation validity, last 24 h", [2, 1]),
         ({"failed": "true", "rubric": "citation_validity", "route": "/refunds"},
          "1 answer on /refunds fails citation validity, last 24 h", [1]),
         ({"rubric": "citation_validity", "below": "0.4"},
