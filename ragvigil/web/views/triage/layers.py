@@ -288,6 +288,8 @@ def _with_verdict(cell: CellForm, findings: Iterable[FindingForm]) -> CellForm:
                     "delta": (finding.value or 0.0) - (finding.reference or 0.0),
                     "low": finding.low,
                     "high": finding.high,
+                    # The limit of the mean is not that of the pairs.
+                    "detection_limit": None,
                     "words": f"the judge, on {counted(finding.n, by)}",
                 }
             )
