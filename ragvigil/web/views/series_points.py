@@ -116,26 +116,34 @@ def usual_ranges(
     usually had, wider where the days differ by more than chance. Bins without LEAST_DAYS days with
     scores have none.
     """
-    days_of = {start: _same_hours(start, past, length, unit) for start in starts}
-    known = {start: days for start, days in days_of.items() if len(days) >= LEAST_DAYS}
+    wide = max(length, unit)
+    begins = {start: start - start % wide for start in starts}
+    days_of = {begin: _same_hours(begin, past, wide, unit) for begin in set(begins.values())}
+    known = {
+        begin: (sum(days, Sums()), days)
+        for begin, days in days_of.items()
+        if len(days) >= LEAST_DAYS
+    }
     spread = _overdispersion(known.values())
-    shortened = min(1.0, length / unit)
-    ranges = {}
-    for start, days in known.items():
-        whole = sum(days, Sums())
-        mean = whole.mean
-        assert mean is not None
-        scores = max(1.0, whole.n / len(days) * shortened)
-        error = sqrt(spread * whole.variance * (1 / scores + 1 / whole.n))
-        half = student(whole.n + 1) * error
-        ranges[start] = (max(0.0, mean - half), min(1.0, mean + half))
-    return ranges
+    ranges = {
+        begin: _range(whole, len(days), spread, min(1.0, length / unit))
+        for begin, (whole, days) in known.items()
+    }
+    return {start: ranges[begin] for start, begin in begins.items() if begin in ranges}
 
 
-def _same_hours(start: int, past: Mapping[int, Sums], length: int, unit: int) -> list[Sums]:
+def _range(whole: Sums, days: int, spread: float, part: float) -> tuple[float, float]:
+    """Where the mean of a bin lies that is this part of `whole` on one of the days."""
+    mean = whole.mean or 0.0
+    scores = max(1.0, whole.n / days * part)
+    error = sqrt(spread * whole.variance * (1 / scores + 1 / whole.n))
+    half = student(whole.n + 1) * error
+    return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def _same_hours(begin: int, past: Mapping[int, Sums], length: int, unit: int) -> list[Sums]:
     """The sums of the same hours of each of the days before, of the days that have scores."""
-    first = start - start % unit
-    cells = range(first, max(start + length, first + unit), unit)
+    cells = range(begin, begin + length, unit)
     days = (
         sum((past.get(cell - day * DAY, Sums()) for cell in cells), Sums())
         for day in range(1, PAST_DAYS + 1)
@@ -143,11 +151,13 @@ def _same_hours(start: int, past: Mapping[int, Sums], length: int, unit: int) ->
     return [day for day in days if day.n]
 
 
-def _overdispersion(bins: Iterable[Sequence[Sums]]) -> float:
-    """How much more the means of the days vary than their numbers of scores explain; 1 or more."""
+def _overdispersion(bins: Iterable[tuple[Sums, Sequence[Sums]]]) -> float:
+    """How much more the means of the days vary than their numbers of scores explain; 1 or more.
+
+    `bins` holds the sums of all days together, and of each.
+    """
     excess, freedom = float(PRIOR_BINS), PRIOR_BINS
-    for days in bins:
-        whole = sum(days, Sums())
+    for whole, days in bins:
         between = sum(day.n * ((day.mean or 0.0) - (whole.mean or 0.0)) ** 2 for day in days)
         excess += between / whole.variance if whole.variance else 0.0
         freedom += len(days) - 1

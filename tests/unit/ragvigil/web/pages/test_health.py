@@ -17,6 +17,7 @@ from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.settings import Settings, known_keys, load, variable
 from ragvigil.app.settings.in_force import MASKED, Origin, origins, plain
 from ragvigil.app.sources.health import Health
+from ragvigil.model.record import Absent
 from ragvigil.store.engine.store import Store
 from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
@@ -161,8 +162,9 @@ def test_a_missing_field_names_the_rubrics_that_it_switches_off_and_the_line_tha
     None
 ):
     gap = GapForm(
-        field="document_ids", reason="not_sent", records=10, share=1.0, instrumentor="i", scope="s",
-        rubrics_off=["context_recall"], fix="set the id of each document",
+        field="document_ids", reason=Absent.NOT_SENT, records=10, share=1.0,
+        instrumentor="i", scope="s", rubrics_off=["context_recall"],
+        fix="set the id of each document",
     )  # fmt: skip
     lacking = diagnosis(query=1.0, document_ids=0.0, reranked=None)
     lacking = lacking.model_copy(update={"findings": [gap]})
