@@ -10,7 +10,7 @@ from fastapi import Depends, HTTPException, Query, Request
 
 from ragvigil.model.score import Kind, Layer
 from ragvigil.store.records import record_counts
-from ragvigil.store.records.record_filter import LATEST, MOST_WORDS, RecordFilter, needles
+from ragvigil.store.records.record_filter import LATEST, MOST_WORDS, RecordFilter, Said, needles
 from ragvigil.web.api.issues import NoSuchIssue
 from ragvigil.web.times import point_of_time
 
@@ -20,6 +20,16 @@ Text = Annotated[
     Query(
         max_length=500, description='words that all begin a word of question or answer; "phrases"'
     ),
+]
+Topic = Annotated[
+    str, Query(max_length=256, description="the id of a topic; only questions with a vector")
+]
+RatedAs = Annotated[Said, Query(description="how users rated it; the worst rating counts")]
+Since = Annotated[
+    str, Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d")
+]
+Until = Annotated[
+    str, Query(max_length=40, description="only answers before this, written as in `since`")
 ]
 DEFAULT_SINCE = "24h"
 
@@ -32,11 +42,7 @@ class Chosen:
     is_part: bool = False
 
 
-def chosen(
-    request: Request,
-    service: Name = "",
-    environment: Name = "",
-    route: Name = "",
+def scored(
     rubric: Name = "",
     below: Annotated[
         float | None, Query(ge=0, le=1, description="only scores under this; needs no rubric")
@@ -47,36 +53,35 @@ def chosen(
     failed: Annotated[
         bool | None, Query(description="only scores that fail their rubric, or only others")
     ] = None,
+) -> RecordFilter:
+    """What must hold of one and the same score."""
+    return RecordFilter(
+        rubric=rubric, below=below, label=label, layer=layer, kind=kind, failed=failed
+    )
+
+
+def chosen(
+    request: Request,
+    scores: Annotated[RecordFilter, Depends(scored)],
+    service: Name = "",
+    environment: Name = "",
+    route: Name = "",
     issue: Annotated[str, Query(max_length=256, description="the id of an issue")] = "",
-    topic: Annotated[
-        str, Query(max_length=256, description="the id of a topic; only questions with a vector")
-    ] = "",
-    said: Annotated[
-        Literal["", "up", "down"], Query(description="how users rated it; the worst rating counts")
-    ] = "",
+    topic: Topic = "",
+    said: RatedAs = "",
     model: Name = "",
     prompt_version: Name = "",
     text: Text = "",
-    since: Annotated[
-        str,
-        Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d"),
-    ] = DEFAULT_SINCE,
-    until: Annotated[
-        str, Query(max_length=40, description="only answers before this, written as in `since`")
-    ] = "",
+    since: Since = DEFAULT_SINCE,
+    until: Until = "",
 ) -> Chosen:
     """The filter of these parameters. Raises HTTPException (422)."""
     begin, end = window(since or DEFAULT_SINCE, until, request.app.state.clock())
-    filter_ = RecordFilter(
+    filter_ = replace(
+        scores,
         service=service,
         environment=environment,
         route=route,
-        rubric=rubric,
-        below=below,
-        label=label,
-        layer=layer,
-        kind=kind,
-        failed=failed,
         issue_ids=_issues(request, issue),
         topic=topic,
         said=said,
