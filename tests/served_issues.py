@@ -16,8 +16,8 @@ from ragvigil.app.sources.issues import Issues
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.flow.test_api import Quiet

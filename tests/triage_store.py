@@ -26,8 +26,8 @@ from ragvigil.store.records import record_rows
 from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import audits, deploys, notices
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from scorers.citation_validity import CitationValidity
 from tests import issues
 from tests.flow.test_api import NANOS, NOW, RUBRICS, Quiet, keep, outcome

@@ -217,7 +217,7 @@ def _application(
     schedule: Schedule,
     clock: Pace,
 ) -> ASGIApp:
-    from ragvigil.web.api.application import api
+    from ragvigil.web.site.application import api
 
     failing, watch, jobs = parts.runner.fails_below, parts.jobs.watch, parts.jobs
     return api(

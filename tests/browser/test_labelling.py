@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import labels
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.judged import keep_judged, verdict
 from tests.served_api import port_of

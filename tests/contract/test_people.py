@@ -13,13 +13,13 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from ragvigil.web.api.application import api, application
 from ragvigil.web.identity import Role, Way
 from ragvigil.web.metrics import Refusal
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission
 from ragvigil.web.sessions import FORM_SECONDS, IDLE_SECONDS, MOST_SECONDS, Sessions
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api, application
 from tests.flow.test_api import Quiet
 
 if TYPE_CHECKING:

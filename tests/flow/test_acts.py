@@ -15,9 +15,9 @@ from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api, application
 from ragvigil.web.pages.addresses import every_route
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api, application
 from tests.flow.test_api import NOW, Quiet, keep, outcome
 from tests.flow.test_incidents import finding
 from tests.golden_sets import job_of, work_tree

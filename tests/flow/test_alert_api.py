@@ -12,8 +12,8 @@ from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
 from ragvigil.app.cli.alert import instructions, scrape
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet
 
 

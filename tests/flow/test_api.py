@@ -22,8 +22,8 @@ from ragvigil.model.span import Closed, Resource, Span, Trace
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from ragvigil.web.views.doctor import DoctorForm
 
 TODAY = datetime.now(UTC).replace(hour=9, minute=2, second=0, microsecond=0) - timedelta(days=1)

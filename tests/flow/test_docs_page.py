@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.served_api import port_of
 from tests.unit.ragvigil.web.test_guard import Quiet
 

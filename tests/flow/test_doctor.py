@@ -12,8 +12,8 @@ from collector.spool.reserve import Space
 from ragvigil.app.status import Status
 from ragvigil.model.span import Span, SpanKind
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.pipelines import Core, llm, request, retriever, span
 from tests.served_api import commands
 

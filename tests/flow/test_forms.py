@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import application
 from ragvigil.web.pages.addresses import every_route
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import application
 from tests.flow.test_api import NOW, keep, outcome
 from tests.flow.test_openapi import whole_api
 from tests.issues import failure, issue

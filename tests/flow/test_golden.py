@@ -22,8 +22,8 @@ from ragvigil.app.sources.golden import Golden
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from scorers.golden import question_key, read_golden
 from tests.flow.test_api import NOW, Quiet, keep, outcome
 from tests.golden_sets import git, job_of, work_tree

@@ -19,8 +19,8 @@ from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rubric_deltas
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NANOS, NOW, Quiet, keep, outcome
 from tests.issues import issue
 from tests.issues import keep as keep_issue
@@ -129,9 +129,7 @@ async def test_a_person_resolves_and_calls_it_false_and_the_precision_is_shown(
     watched: Watched,
 ) -> None:
     name = watched.job.run(NOW, [finding("a")], [])[0].incident_id
-    reply = await watched.client.post(
-        f"/incidents/{name}/false_page", json={"text": "a load test"}
-    )
+    reply = await watched.client.post(f"/incidents/{name}/false_page", json={"text": "a load test"})
     assert reply.json()["is_false_page"] is True
     listed = (await watched.client.get("/incidents")).json()
     assert listed["pages"] == {"pages": 1, "judged": 1, "false_pages": 1, "precision": 0.0}

@@ -19,8 +19,8 @@ from ragvigil.app.cli.triage import end_of
 from ragvigil.app.client.api import Refused
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet
 from tests.flow.test_incidents import change, finding
 from tests.served_api import Commands, commands

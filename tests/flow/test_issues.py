@@ -13,8 +13,8 @@ from ragvigil.model.issue import IssuePair, IssueState, PairVerdict
 from ragvigil.model.score import Layer, Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as stored
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet, outcome
 from tests.flow.test_api import keep as keep_outcomes
 from tests.issues import DAY, NANOS, NOW, failure, issue, keep

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.judged import JUDGE, ids, keep_judged, verdict
 from tests.served_api import commands

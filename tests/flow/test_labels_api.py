@@ -12,8 +12,8 @@ from prometheus_client import REGISTRY
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.model.score import Kind, Stream
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from scorers.calibration import metrics
 from scorers.calibration.report import Calibration
 from tests.flow.test_api import Quiet

@@ -22,8 +22,8 @@ from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet
 from tests.flow.test_incidents import change, finding
 from tests.patience import PATIENCE_SECONDS

@@ -24,9 +24,9 @@ from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
-from ragvigil.web.api.application import api
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome
 from tests.golden_sets import job_of, work_tree
 from tests.served_issues import issues

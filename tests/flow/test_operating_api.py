@@ -14,8 +14,8 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.outcomes import NOW, SECOND, outcome_of
 

@@ -19,11 +19,11 @@ from fastapi.routing import APIRoute
 from collector.receiver.grpc import METHODS
 from collector.receiver.http import PATHS
 from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, free_port, running
-from ragvigil.web.api.application import application
 from ragvigil.web.identity import Role
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import application
 from tests.patience import PATIENCE_SECONDS
 
 SECRETS = {

@@ -10,8 +10,8 @@ import pytest
 
 from ragvigil.app.sources.topics import Topics
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.served_api import Commands, commands
 from tests.unit.clustering.topics.test_job import SETTINGS, Job, ask

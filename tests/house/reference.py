@@ -14,9 +14,9 @@ from typer.core import TyperCommand, TyperGroup
 from ragvigil.app.cli.help_topics import TOPICS
 from ragvigil.app.cli.main import app
 from ragvigil.app.settings import Settings
-from ragvigil.web.api.application import application
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import application
 from tests.house.tables import READMES, ROOT, metrics_table, settings_table
 
 NOTE = "Generated from the code by `make docs`; do not edit."

@@ -169,9 +169,7 @@ def sign(
 
 @golden.command("reject")
 @asks_daemon
-def reject(
-    case: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def reject(case: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Declines a proposal; the signed case that it would have changed stays as it is."""
     from ragvigil.app.cli.output.golden import print_state
 

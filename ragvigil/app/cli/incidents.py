@@ -51,9 +51,7 @@ def show(incident: Id, config: Config = None, json: Json = False) -> None:
 
 @incidents.command("ack")
 @asks_daemon
-def ack(
-    incident: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def ack(incident: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Somebody works on it."""
     _act(incident, "acknowledge", config, text, as_json=json)
 
@@ -75,27 +73,21 @@ def snooze(
 
 @incidents.command("expected")
 @asks_daemon
-def expected(
-    incident: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def expected(incident: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """The change was meant: later answers are compared with the new level. Resolves it."""
     _act(incident, "expected", config, text, as_json=json)
 
 
 @incidents.command("false-page")
 @asks_daemon
-def false_page(
-    incident: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def false_page(incident: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Nothing was wrong: the page counts as false. Resolves it."""
     _act(incident, "false_page", config, text, as_json=json)
 
 
 @incidents.command("resolve")
 @asks_daemon
-def resolve(
-    incident: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def resolve(incident: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """It was wrong and is mended; it opens again if it is still worse after an hour."""
     _act(incident, "resolve", config, text, as_json=json)
 
@@ -115,9 +107,7 @@ def assign(
 
 @incidents.command("note")
 @asks_daemon
-def note(
-    incident: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def note(incident: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Writes down what is known; changes nothing else."""
     _act(incident, "note", config, text, as_json=json)
 

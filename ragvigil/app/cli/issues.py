@@ -79,9 +79,7 @@ def pairs(config: Config = None, json: Json = False) -> None:
 
 @issues.command("ack")
 @asks_daemon
-def ack(
-    issue: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def ack(issue: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Somebody works on it."""
     _act(issue, "acknowledge", config, text, as_json=json)
 
@@ -122,9 +120,7 @@ def ignore(
 
 @issues.command("reopen")
 @asks_daemon
-def reopen(
-    issue: Id, config: Config = None, text: Words = "", json: Json = False
-) -> None:
+def reopen(issue: Id, config: Config = None, text: Words = "", json: Json = False) -> None:
     """Undoes `resolve`, `ignore` and `ack`."""
     _act(issue, "reopen", config, text, as_json=json)
 

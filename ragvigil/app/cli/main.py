@@ -270,8 +270,9 @@ def mcp(
 @asks_daemon
 def judge_cost(config: Config = None, json: Json = False) -> None:
     """What a day of judging costs at the present traffic, rubric by rubric."""
-    from ragvigil.app.cli.judge import HOURS, report
+    from ragvigil.app.cli.judge import report
     from ragvigil.app.client import api
+    from ragvigil.app.sources.judge_cost import HOURS
 
     settings = triage.settings_of(config)
     reply = api.get(settings, "traffic", hours=HOURS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Layer
@@ -72,22 +72,21 @@ def read(
     }
     bins: dict[Series, list[Bin]] = {}
     for row in store.read("series_bins", parameters):
-        series = Series(
-            service=row["service"],
-            environment=row["environment"],
-            route=row["route"],
-            rubric=row["rubric"],
-            layer=Layer(row["layer"]),
-            segment=row["segment"],
-        )
-        bins.setdefault(series, []).append(
-            Bin(
-                start=int(row["start"]),
-                n=int(row["n"]),
-                total=float(row["total"]),
-                squares=float(row["squares"]),
-                failed=int(row["failed"]),
-                labels=row["labels"],
-            )
-        )
+        bins.setdefault(_series(row), []).append(_bin(row))
     return dict(bins)
+
+
+def _series(row: Mapping[str, Any]) -> Series:
+    names = ("service", "environment", "route", "rubric", "segment")
+    return Series(**{name: row[name] for name in names}, layer=Layer(row["layer"]))
+
+
+def _bin(row: Mapping[str, Any]) -> Bin:
+    return Bin(
+        start=int(row["start"]),
+        n=int(row["n"]),
+        total=float(row["total"]),
+        squares=float(row["squares"]),
+        failed=int(row["failed"]),
+        labels=row["labels"],
+    )

@@ -17,8 +17,8 @@ from ragvigil.app.client.api import Unreachable, get
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.judged import ids, keep_judged, verdict
 from tests.served_api import port_of

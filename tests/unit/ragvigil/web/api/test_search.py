@@ -16,8 +16,8 @@ from ragvigil.inference.process import Inference
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as issue_rows
 from ragvigil.store.issues import topics
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NANOS, NOW, Quiet, keep
 from tests.issues import AN_ISSUE
 from tests.unit.ragvigil.store.records.test_record_filter import answer

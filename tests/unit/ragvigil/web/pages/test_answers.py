@@ -17,8 +17,8 @@ from ragvigil.model.figures import counted
 from ragvigil.model.record import Dimensions
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import record_counts
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from ragvigil.web.views.answer_list import READY
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome
 from tests.served_api import Commands, commands

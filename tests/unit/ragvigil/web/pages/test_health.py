@@ -19,8 +19,8 @@ from ragvigil.app.settings.in_force import MASKED, Origin, origins, plain
 from ragvigil.app.sources.health import Health
 from ragvigil.model.record import Absent
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from ragvigil.web.views.doctor import DiagnosisForm, DoctorForm, GapForm, SpanSourceForm
 from ragvigil.web.views.health.checks import checks, heading, table_sentence
 from ragvigil.web.views.health.coverage import coverage

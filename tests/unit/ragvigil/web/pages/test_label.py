@@ -16,9 +16,9 @@ from ragvigil.model.score import Kind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary, labels
 from ragvigil.store.scores.canary import CanaryRecord, CanarySet
-from ragvigil.web.api.application import api
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES, Fill, LabelQueue
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from scorers.rubric import house_rubrics
 from tests.flow.test_api import Quiet
 from tests.judged import JUDGE, RUBRICS, ids, keep_judged, verdict

@@ -14,8 +14,8 @@ import pytest
 
 from ragvigil.model.figures import in_points, points, score
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet
 from tests.triage_store import FAULTY, ROUTES, Desk, State, desk
 

@@ -12,9 +12,9 @@ import pytest
 from prometheus_client import REGISTRY
 
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.pages.sign_in import local_path
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from ragvigil.web.slowdown import FREE_FAILURES
 from tests.flow.test_api import Quiet
 

@@ -13,8 +13,8 @@ from clustering.topics import layout
 from ragvigil.app.sources.topics import Topics
 from ragvigil.model.figures import share
 from ragvigil.store.engine.store import Store
-from ragvigil.web.api.application import api
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
 from tests.unit.clustering.topics.test_job import SETTINGS, Job, ask
 from tests.unit.ragvigil.store.issues.test_topics import about, rate, write

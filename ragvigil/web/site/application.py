@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI
@@ -146,45 +146,36 @@ class StatusSource(Protocol):
         ...
 
 
+class Sources(TypedDict, total=False):
+    """The parts of the daemon that answer; without one, its routes answer 404."""
+
+    judging: service.JudgeSource
+    alerting: alerts.AlertSource
+    pointing: operating.OperatingSource
+    watching: incidents.IncidentSource
+    issuing: issues.IssueSource | None
+    charting: topics.TopicSource
+    embedding: search.MeaningSource
+    keeping: golden.GoldenSource
+    diagnosing: health.HealthSource
+
+
 def api(
     store: Store,
     status: StatusSource,
     settings: WebSettings,
     *,
-    judging: service.JudgeSource | None = None,
-    alerting: alerts.AlertSource | None = None,
-    pointing: operating.OperatingSource | None = None,
-    watching: incidents.IncidentSource | None = None,
-    issuing: issues.IssueSource | None = None,
-    charting: topics.TopicSource | None = None,
-    embedding: search.MeaningSource | None = None,
-    keeping: golden.GoldenSource | None = None,
-    diagnosing: health.HealthSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
+    **sources: Unpack[Sources],
 ) -> ASGIApp:
     """The application behind its guard, for any ASGI server.
 
     A slow answer passes for new for `keep_seconds` at most; 0 keeps none.
     Raises ValueError where `tokens_file` holds no token any more.
     """
-    app = application(
-        store,
-        status,
-        settings,
-        judging=judging,
-        alerting=alerting,
-        pointing=pointing,
-        watching=watching,
-        issuing=issuing,
-        charting=charting,
-        embedding=embedding,
-        keeping=keeping,
-        diagnosing=diagnosing,
-        sessions=sessions,
-        clock=clock,
-    )
+    app = application(store, status, settings, sessions=sessions, clock=clock, **sources)
     answers = Answers(
         app,
         routes=_first_steps(app),
@@ -202,17 +193,9 @@ def application(
     status: StatusSource,
     settings: WebSettings,
     *,
-    judging: service.JudgeSource | None = None,
-    alerting: alerts.AlertSource | None = None,
-    pointing: operating.OperatingSource | None = None,
-    watching: incidents.IncidentSource | None = None,
-    issuing: issues.IssueSource | None = None,
-    charting: topics.TopicSource | None = None,
-    embedding: search.MeaningSource | None = None,
-    keeping: golden.GoldenSource | None = None,
-    diagnosing: health.HealthSource | None = None,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    **sources: Unpack[Sources],
 ) -> FastAPI:
     """The routes without their guard."""
     app = FastAPI(
@@ -229,16 +212,16 @@ def application(
     app.state.slowdown = Slowdown()
     app.state.store = store
     app.state.status = status
-    app.state.judges = judging or service.NoJudges()
+    app.state.judges = sources.get("judging") or service.NoJudges()
     app.state.label_queues = settings.label_queues or DEFAULT_QUEUES
-    app.state.alerts = alerting
-    app.state.operating = pointing
-    app.state.incidents = watching
-    app.state.issues = issuing
-    app.state.topics = charting
-    app.state.meaning = embedding
-    app.state.golden = keeping
-    app.state.health = diagnosing
+    app.state.alerts = sources.get("alerting")
+    app.state.operating = sources.get("pointing")
+    app.state.incidents = sources.get("watching")
+    app.state.issues = sources.get("issuing")
+    app.state.topics = sources.get("charting")
+    app.state.meaning = sources.get("embedding")
+    app.state.golden = sources.get("keeping")
+    app.state.health = sources.get("diagnosing")
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in
