@@ -72,12 +72,16 @@ class Answers:
     others: Counter[str] = field(default_factory=Counter)
 
 
-def ask(web: str, clients: int, seconds: float, routes: Sequence[str]) -> dict[str, Answers]:
+def ask(
+    web: str, clients: int, seconds: float, routes: Sequence[str], pause_seconds: float
+) -> dict[str, Answers]:
     """What so many clients get, by route."""
-    return asyncio.run(_ask(web, clients, seconds, routes))
+    return asyncio.run(_ask(web, clients, seconds, routes, pause_seconds))
 
 
-async def _ask(web: str, clients: int, seconds: float, routes: Sequence[str]) -> dict[str, Answers]:
+async def _ask(
+    web: str, clients: int, seconds: float, routes: Sequence[str], pause_seconds: float
+) -> dict[str, Answers]:
     found = {route: Answers() for route in routes}
     ends = time.monotonic() + seconds
 
@@ -88,7 +92,8 @@ async def _ask(web: str, clients: int, seconds: float, routes: Sequence[str]) ->
                 # On the slowest machine, too, until there is an answer to judge.
                 if time.monotonic() > ends and any(got.seconds for got in found.values()):
                     break
-                await asyncio.sleep(await _one(session, f"http://{web}/", route, found))
+                wait = await _one(session, f"http://{web}/", route, found)
+                await asyncio.sleep(max(wait, pause_seconds))
 
     await asyncio.gather(*(client(number) for number in range(clients)))
     return found
@@ -97,23 +102,23 @@ async def _ask(web: str, clients: int, seconds: float, routes: Sequence[str]) ->
 async def _one(
     session: httpx2.AsyncClient, base: str, route: str, found: dict[str, Answers]
 ) -> float:
-    """Asks once; returns the seconds until the client's next request."""
+    """Asks once; returns for how many seconds the client is to stay away, 0 for none."""
     answers, asked = found[route], time.monotonic()
     try:
         reply = await session.get(base + route)
     except httpx2.TimeoutException:
         answers.others[TIMEOUT] += 1
-        return PAUSE_SECONDS
+        return 0.0
     except httpx2.HTTPError as error:
         answers.others[type(error).__name__] += 1
-        return PAUSE_SECONDS
+        return 0.0
     if reply.status_code == 200:
         answers.seconds.append(time.monotonic() - asked)
-        return PAUSE_SECONDS
+        return 0.0
     wait = reply.headers.get("retry-after", "")
     is_honest = reply.status_code == 503 and wait.isdigit()
     answers.others["503" if is_honest else f"bare {reply.status_code}"] += 1
-    return float(wait) if is_honest else PAUSE_SECONDS
+    return float(wait) if is_honest else 0.0
 
 
 def arrive(grpc: str, seconds: float, seed: int, spans_a_second: int) -> list[float]:
@@ -171,6 +176,7 @@ def phases(
     seconds: float,
     routes: Sequence[str] = ROUTES,
     spans_a_second: int = SPANS_A_SECOND,
+    pause_seconds: float = PAUSE_SECONDS,
 ) -> list[Phase]:
     """One phase after the other, each with so many clients; 0 is none."""
     done = []
@@ -179,7 +185,8 @@ def phases(
         for number, clients in enumerate(counts):
             seed = SEED + number
             traffic = elsewhere.submit(arrive, daemon.grpc, seconds, seed, spans_a_second)
-            answers = elsewhere.submit(ask, daemon.web, clients, seconds, routes).result()
+            asked = (daemon.web, clients, seconds, routes, pause_seconds)
+            answers = elsewhere.submit(ask, *asked).result()
             phase = Phase(clients=clients, answers=answers, acknowledged=traffic.result())
             done.append(phase)
             progress(f"{clients} clients: {phase.figures()}")

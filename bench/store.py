@@ -36,7 +36,7 @@ SCORES = f"""
 INSERT INTO scores
 SELECT
     toStartOfMinute(at), at, toDateTime({{start:UInt32}} + {DAY}, 'UTC') AS received,
-    hex(sipHash128(trace, {SEED})), hex(sipHash64(trace)),
+    lower(hex(sipHash128(trace, {SEED}))), lower(hex(sipHash64(trace))),
     concat('rubric_', toString(place)), 'generation', 'scorer', '1', 'r1 scorer1', 'base', 'code',
     if(sipHash64(number) % 20 = 0, NULL, (sipHash64(number, 1) % 21) / 20),
     ['', 'refused', 'quote_not_found'][sipHash64(number, 2) % 3 + 1], 'because', '', '',
@@ -56,7 +56,7 @@ _EACH_TRACE = f"""
         number AS trace, toDateTime64({{start:UInt32}}, 9, 'UTC')
             + (number * {DAY} * {RUBRICS} / {{rows:UInt64}}) AS at,
         toDateTime64({{start:UInt32}} + {DAY}, 9, 'UTC') AS until,
-        hex(sipHash128(number, {SEED})) AS id, hex(sipHash64(number)) AS root
+        lower(hex(sipHash128(number, {SEED}))) AS id, lower(hex(sipHash64(number))) AS root
     FROM numbers(intDiv({{first:UInt64}}, {RUBRICS}), intDiv({{count:UInt64}}, {RUBRICS}))
 """
 TRACES = f"""
@@ -69,10 +69,11 @@ _WORDS = """arrayStringConcat(arrayMap(
         sipHash64(trace, place) % 8 + 1], range(6)), ' ')"""
 RECORDS = f"""
 INSERT INTO records (
-    minute, time, received, trace_id, record_id, service, route, query, answer, generation
+    minute, time, received, trace_id, record_id, service, environment, route, query, answer,
+    generation, context_source
 )
-SELECT toStartOfMinute(at), at, until, id, root, 'svc', concat('/route/', toString(trace % 50)),
-    {_WORDS}, 'an answer', 4
+SELECT toStartOfMinute(at), at, until, id, root, 'svc', 'prod',
+    concat('/route/', toString(trace % 50)), {_WORDS}, 'an answer', 4, 'retrieved'
 FROM ({_EACH_TRACE})
 """
 AT_ONCE = 240_000
