@@ -74,15 +74,16 @@ class DeltasForm(BaseModel):
 
 
 def newest_deltas(
-    store: Store, filter_: rubric_deltas.DeltaFilter, now: datetime
+    store: Store, filter_: rubric_deltas.DeltaFilter, now: datetime, *, with_rates: bool = True
 ) -> list[DeltaForm]:
     """The newest tick of every series that matches, with the hourly means before it.
 
-    Of a series without traffic, the last tick that is known.
+    Of a series without traffic, the last tick that is known. Rates of labels have their hours only
+    with `with_rates`, which costs as much as all the others.
     """
     time = int(now.timestamp())
     present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
-    hours = _hourly_means(store, time) if present else {}
+    hours = _hourly_means(store, time, with_rates) if present else {}
     return [delta_form(delta, hours.get(delta.series, [None] * HOURS)) for delta in present]
 
 
@@ -126,7 +127,7 @@ def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
             yield row
 
 
-def _hourly_means(store: Store, now: int) -> dict[Series, list[Number]]:
+def _hourly_means(store: Store, now: int, with_rates: bool) -> dict[Series, list[Number]]:
     """Means of the last 24 hours, the running hour last, of all series.
 
     The rate of a label is over the scores of an hour, or over all labels without scores: some
@@ -136,7 +137,7 @@ def _hourly_means(store: Store, now: int) -> dict[Series, list[Number]]:
 
     end = now - now % HOUR + HOUR
     start = end - HOURS * HOUR
-    counts = rollups.counts(store, start, end, bin_seconds=HOUR)
+    counts = rollups.counts(store, start, end, bin_seconds=HOUR, with_labels=with_rates)
     n, total, failed, labelled = (np.zeros((len(counts.series), HOURS)) for _ in range(4))
     cells = (counts.index, (counts.start - start) // HOUR)
     n[cells], total[cells], failed[cells] = counts.n, counts.total, counts.failed

@@ -85,7 +85,7 @@ def _deltas(store: Store, filter_: NowFilter, now: datetime) -> list[DeltaForm]:
         window="6h",
         since=_seconds(now - LIVE),
     )
-    return newest_deltas(store, wanted, now)
+    return newest_deltas(store, wanted, now, with_rates=False)
 
 
 def _audits(store: Store, filter_: NowFilter, now: datetime) -> list[AuditForm]:
