@@ -21,6 +21,14 @@ Serve = Callable[[str], Served]
 Enter = Callable[..., BrowserContext]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs the world: it takes minutes to make."""
+    for item in items:
+        if "world" in getattr(item, "fixturenames", ()):
+            item.add_marker("world")
+
+
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the states of the world; the first process to need it makes it.

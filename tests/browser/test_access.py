@@ -11,7 +11,6 @@ from playwright.sync_api import BrowserContext
 from tests.browser.addresses import addresses
 from tests.browser.conftest import Enter, Serve
 
-pytestmark = pytest.mark.world
 OPTIONS = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice",
 ]}}  # fmt: skip

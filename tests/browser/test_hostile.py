@@ -20,8 +20,6 @@ from tests.browser.world import PEOPLE, Served
 from tests.patience import PATIENCE_SECONDS
 from tests.replayed import wait_for
 
-pytestmark = pytest.mark.world
-
 
 def trace_of(number: int, payload: str) -> ExportTraceServiceRequest:
     """An answer whose every text is the payload: names, ids, chunks, models, errors, resources."""

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Enter, Serve
 from tests.browser.world import FAULTY_ROUTE
 
-pytestmark = pytest.mark.world
 MOST_CLICKS = 8
 
 

@@ -15,8 +15,7 @@ FROM
             )
         ) AS all_labels
     FROM scores FINAL
-    WHERE minute >= toDateTime({since:UInt32}, 'UTC')
-        AND (failed OR label != '')
+    PREWHERE minute >= toDateTime({since:UInt32}, 'UTC')
         AND (minute, trace_id, record_id) IN
         (
             SELECT minute, trace_id, record_id
@@ -27,5 +26,6 @@ FROM
             ORDER BY minute DESC, time DESC, trace_id, record_id
             LIMIT {most:UInt32}
         )
+    WHERE failed OR label != ''
     GROUP BY trace_id, record_id
 )

@@ -1,5 +1,6 @@
 -- The newest generation of these records. Traces of one minute lie together, so that minutes and
--- trace ids are a prefix of the key; the day of `received` is the partition.
+-- trace ids are a prefix of the key; the day of `received` is the partition. Columns of the
+-- key alone are asked before FINAL: all generations of a row agree in them.
 SELECT
     *,
     toUnixTimestamp(minute) AS minute_seconds,
@@ -8,7 +9,7 @@ SELECT
     toUnixTimestamp64Nano(started) AS started_nanos,
     toUnixTimestamp64Nano(ended) AS ended_nanos
 FROM records FINAL
-WHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}
-    AND toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
+PREWHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}
     AND (empty({record_ids:Array(String)}) OR record_id IN {record_ids:Array(String)})
+WHERE toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
 ORDER BY started, record_id

@@ -7,6 +7,7 @@ FROM
     FROM records
     WHERE minute >= toDateTime({since:UInt32}, 'UTC')
         AND minute < toDateTime({until:UInt32}, 'UTC')
+        AND minute <= toDateTime({latest:UInt32}, 'UTC')
         AND ({service:String} = '' OR service = {service:String})
         AND ({environment:String} = '' OR environment = {environment:String})
         AND ({route:String} = '' OR route = {route:String})

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_COUNTED = 10_000
 """Records that are counted, the newest first: so many take 0.1 s."""
+FIRST_LOOKED_AT = 40_000
+"""Records of a place that are looked at first, the newest: enough if a quarter of them match."""
 MOST_SEARCHED = 100_000
 """Records whose words are looked at in one search, the newest first: so many take 0.4 s."""
 
@@ -33,27 +35,44 @@ class RecordCounts:
 
 def counts(store: Store, filter_: RecordFilter) -> RecordCounts:
     """Counts the newest MOST_COUNTED records that match, whatever page the filter asks for."""
-    parameters = replace(filter_, after=None).parameters()
-    (one_more,) = store.read("record_counts", {**parameters, "most": MOST_COUNTED + 1})
-    answers = int(one_more["answers"])
-    is_more = answers > MOST_COUNTED
-    parameters["most"] = MOST_COUNTED
-    (by_record,) = store.read("record_counts", parameters) if is_more else (one_more,)
+    whole = replace(filter_, after=None)
+    part = newest_part(store, whole)
+    by_record = _count(store, part)
+    if by_record["answers"] <= MOST_COUNTED and part != whole:
+        by_record = _count(store, whole)
+    answers = int(by_record["answers"])
+    counted = replace(whole, since=max(whole.since, by_record["minute_seconds"]))
+    parameters = {**counted.parameters(), "most": MOST_COUNTED}
     (by_score,) = store.read("record_counts_by_score", parameters)
     facets = {**_facets(by_record), **_facets(by_score)}
+    is_more = answers > MOST_COUNTED
     return RecordCounts(answers=min(answers, MOST_COUNTED), is_more=is_more, facets=facets)
 
 
 def searched_since(store: Store, filter_: RecordFilter) -> int:
-    """From when on words are looked for: as asked, or later if there are too many records.
+    """From when on words are looked for: as asked, or later if there are too many records."""
+    return _newest_since(store, filter_, MOST_SEARCHED)
 
-    In seconds since the epoch; then it is the start of a minute.
+
+def newest_part(store: Store, filter_: RecordFilter) -> RecordFilter:
+    """The filter over the newest time only: most often enough, and much less to read."""
+    return replace(filter_, since=_newest_since(store, filter_, FIRST_LOOKED_AT))
+
+
+def _newest_since(store: Store, filter_: RecordFilter, most: int) -> int:
+    """Since when at most so many records of the filter's place and time were asked.
+
+    In seconds since the epoch; as the filter says if they are all, else the start of a minute.
     """
-    parameters = {**filter_.parameters(), "most": MOST_SEARCHED + 1}
-    (newest,) = store.read("records_newest", parameters)
-    is_all = newest["answers"] <= MOST_SEARCHED
+    (newest,) = store.read("records_newest", {**filter_.parameters(), "most": most + 1})
+    is_all = newest["answers"] <= most
     # The oldest minute may have been cut in two.
     return filter_.since if is_all else max(filter_.since, int(newest["minute_seconds"]) + 60)
+
+
+def _count(store: Store, filter_: RecordFilter) -> dict[str, Any]:
+    (row,) = store.read("record_counts", {**filter_.parameters(), "most": MOST_COUNTED})
+    return row
 
 
 def _facets(row: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -65,5 +84,5 @@ def _facets(row: Mapping[str, Any]) -> dict[str, dict[str, int]]:
             if value
         }
         for name, cell in row.items()
-        if name != "answers"
+        if isinstance(cell, tuple)
     }

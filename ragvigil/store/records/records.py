@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.store.records import feedback, traces
+from ragvigil.store.records.record_counts import newest_part
 from ragvigil.store.records.record_filter import RecordFilter, RecordPlace
 from ragvigil.store.records.record_forms import full, score_form, summary, texts_needed
 from ragvigil.store.records.texts import hashes_in, restore
@@ -82,10 +83,22 @@ def find(store: Store, filter_: RecordFilter) -> list[Form]:
 
 def find_page(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPlace | None]:
     """Records as `find` gives them, and where this page ends; None if it is the last."""
-    name = "record_keys_by_score" if filter_.asks_for_a_score else "record_keys"
-    keys = store.read(name, filter_.parameters())
+    keys = _lowest(store, filter_) if filter_.asks_for_a_score else _newest(store, filter_)
     end = _place(keys[filter_.limit - 1]) if len(keys) > filter_.limit else None
     return summaries(store, keys[: filter_.limit]), end
+
+
+def _lowest(store: Store, filter_: RecordFilter) -> list[Form]:
+    return store.read("record_keys_by_score", filter_.parameters())
+
+
+def _newest(store: Store, filter_: RecordFilter) -> list[Form]:
+    """Keys from the newest part of the time, from all of it only where those do not fill a page."""
+    part = newest_part(store, filter_)
+    keys = store.read("record_keys", part.parameters())
+    if len(keys) > filter_.limit or part == filter_:
+        return keys
+    return store.read("record_keys", filter_.parameters())
 
 
 def summaries(store: Store, keys: Sequence[Form]) -> list[Form]:
