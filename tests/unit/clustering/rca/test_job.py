@@ -256,7 +256,7 @@ def test_a_new_issue_is_explained_unasked_once(store: Store, unjudged: JudgeJob)
         {"merged_into": "i2"},
         {"state_unix_nano": int((LATER - SETTLE_SECONDS + 1) * NANOS)},
     ],
-    ids=str,
+    ids=["ongoing", "ignored", "merged", "too young"],
 )
 def test_an_issue_that_is_not_new_or_worse_or_too_young_is_left(
     store: Store, unjudged: JudgeJob, fields: dict[str, object]

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from ragvigil.web.access import Access
-from ragvigil.web.api import application as web
+from ragvigil.web.site import application as web
 from ragvigil.web.identity import LOCAL, Role
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission

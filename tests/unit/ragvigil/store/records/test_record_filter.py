@@ -248,6 +248,23 @@ def test_counts_say_that_there_are_more(store: Store, monkeypatch: pytest.Monkey
     assert not counted(store, route="/c").is_more
 
 
+def test_older_answers_are_looked_at_where_the_newest_are_too_few(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_counts, "FIRST_LOOKED_AT", 2)
+    monkeypatch.setattr(record_counts, "MOST_COUNTED", 3)
+    small = Dimensions(llm_model="s")
+    keep(store, [answer(90 * number) for number in range(1, 6)])
+    keep(store, [answer(90 * number, dimensions=small) for number in (6, 7)])
+    every, rare = counted(store), counted(store, model="s")
+    assert (every.answers, every.is_more, sum(every.facets["routes"].values())) == (3, True, 3)
+    assert (rare.answers, rare.is_more, rare.facets["models"]) == (2, False, {"s": 2})
+    assert rare.facets["labels"]["answered"] == 2
+    assert found(store, model="s") == [540, 630]
+    assert found(store, limit=1) == [90]
+    assert found(store) == [90 * number for number in range(1, 8)]
+
+
 def test_a_search_looks_at_the_newest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_counts, "MOST_SEARCHED", 2)
     keep(store, [outcome(number, NOW - 60 * number) for number in range(1, 6)])
