@@ -61,7 +61,7 @@ def pages(daemon: ChildDaemon) -> Mapping[str, str]:
         "issue": f"issues/{0:016x}",
         "answers": "answers",
         "answers of a rubric": "answers?rubric=rubric_1&below=0.5",
-        "search": "answers?q=refund+invoice",
+        "search": "answers?text=refund+invoice",
         "answer": f"answers/{record['record_id']}",
         "trace": f"traces/{record['trace_id']}",
         "topics": "topics",

@@ -94,7 +94,7 @@ def row(*cells: CellForm) -> RouteRowForm:
         ({"signal": "error"}, "Requests to /refunds/ask fail"),
         ({"signal": "retrieval_shape:empty"}, "Retrieval on /refunds/ask returns nothing"),
         ({"kind": "drift", "signal": "groundedness"},
-         "Answers on /refunds/ask say what their chunks do not"),
+         "Answers on /refunds/ask claim what their chunks do not say"),
         ({"kind": "moved", "signal": "chunk_utilization", "value": 0.22, "reference": 0.36},
          "Chunk utilization on /refunds/ask fell by 14 points"),
         ({"kind": "moved", "signal": "groundedness", "value": 0.9, "reference": 0.8},
