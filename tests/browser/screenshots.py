@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.addresses import addresses
 from tests.browser.conftest import CHROMIUM, sign_in
@@ -32,8 +32,12 @@ SOURCES = (
 )  # fmt: skip
 WIDE, PHONE = {"width": 1440, "height": 1000}, {"width": 375, "height": 800}
 ON_THE_PHONE = ("now", "incident", "answer")
-NOT_SHOWN = ("missing", "search", "trace", "answer")
+NOT_SHOWN = ("missing", "search", "trace", "answer", "sign-in")
 """Of the two answers, the failing one is shown."""
+IN_THE_DARK = ("now", "incident", "answer")
+"""What the front page shows."""
+MOST_HEIGHT = 2600
+"""Pixels of a picture; what follows on a longer page is more of the same."""
 
 
 def source_hash() -> str:
@@ -64,12 +68,19 @@ def take(site: Served, browser: Browser) -> Iterator[Path]:
             sign_in(context, "okafor")
             page = context.new_page()
             for name, path in pictured(site).items():
-                if names is None or name in names:
-                    file = IMAGES / f"{name}{'' if names is None else '-375'}-{scheme}.png"
+                is_phone = names is not None
+                if (name in IN_THE_DARK or scheme == "light") and name in (names or (name,)):
+                    file = IMAGES / f"{name}{'-375' * is_phone}-{scheme}.png"
                     page.goto(path, wait_until="networkidle")
-                    page.screenshot(path=file, full_page=True)
+                    _shoot(page, file, size["width"])
                     yield file
             context.close()
+
+
+def _shoot(page: Page, file: Path, width: int) -> None:
+    height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
+    clip = {"x": 0, "y": 0, "width": width, "height": height}
+    page.screenshot(path=file, full_page=True, clip=clip)  # type: ignore[arg-type]
 
 
 def main() -> None:
