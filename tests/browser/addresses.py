@@ -18,7 +18,8 @@ def addresses(site: Served) -> Mapping[str, str]:
     found["missing"] = "/issues/0000"
     for incident in site.get("incidents")["incidents"][:1]:
         found["incident"] = f"/incidents/{incident['incident_id']}"
-    for issue in site.get("issues")["issues"][:1]:
+    issues = site.get("issues")["issues"]
+    for issue in sorted(issues, key=lambda issue: issue["rubric"] != "citation_validity")[:1]:
         found["issue"] = f"/issues/{issue['issue_id']}"
     for record in site.get("records", limit=1)["records"]:
         found["answer"] = f"/answers/{record['record_id']}"
