@@ -8,12 +8,12 @@ import httpx2
 import pytest
 
 from ragvigil.web.access import Access
-from ragvigil.web.site import application as web
 from ragvigil.web.identity import LOCAL, Role
 from ragvigil.web.pages.addresses import every_route, permission_of
 from ragvigil.web.permissions import ROLES, Permission
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
+from ragvigil.web.site import application as web
 from ragvigil.web.views.doctor import DoctorForm
 
 LEDGER = {
