@@ -13,6 +13,7 @@ from alerts.incidents.lasting import confirm, is_stale_audit, is_way_back, refre
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
 from alerts.incidents.suspects import MINUTE, Changes, is_one_change, share_a_route
+from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
@@ -28,14 +29,16 @@ def fold(
     notices: Iterable[Notice],
     now: float,
     settings: IncidentSettings,
+    audits: Iterable[Audit] = (),
 ) -> Folded:
     """Returns all incidents after these findings, and the events; `now` is in seconds.
 
     `findings` are all that last now, and those that have just cleared; `notices` are the changes of
-    the last hours. A fold of its own result changes nothing and has no events (so a fold may be
-    repeated after a crash), and the order of findings and notices does not matter.
+    the last hours, `audits` those of the last days. A fold of its own result changes nothing and
+    has no events (so a fold may be repeated after a crash), and the order of findings and notices
+    does not matter.
     """
-    fold_pass = FoldPass(incidents, notices, int(now * NANOS), settings)
+    fold_pass = FoldPass(incidents, notices, int(now * NANOS), settings, audits)
     fold_pass.place(findings)
     fold_pass.settle()
     ordered = sorted(
@@ -54,6 +57,7 @@ class FoldPass:
         notices: Iterable[Notice],
         now: int,
         settings: IncidentSettings,
+        audits: Iterable[Audit] = (),
     ) -> None:
         self.incidents = {incident.incident_id: incident for incident in incidents}
         self.events: list[IncidentEvent] = []
@@ -66,7 +70,9 @@ class FoldPass:
         changes_known.sort(key=lambda change: (change.noticed_unix_nano, repr(change)))
         unique = {change.notice_id: change for change in changes_known}
         changes = Changes([unique[name] for name in sorted(unique)], settings)
-        self._moment = Moment(now=now, changes=changes, settings=settings)
+        self._moment = Moment(
+            now=now, changes=changes, settings=settings, audits=tuple(audits)
+        )
 
     def place(self, findings: Iterable[Finding]) -> None:
         """Puts every finding into the incident it belongs to; opens incidents for the others."""

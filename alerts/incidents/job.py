@@ -17,6 +17,7 @@ from alerts.incidents.message import Message, message
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.verbs import Action, UnknownIncident, act
 from alerts.signals.catalogue import Accepted, accepted_key
+from ragvigil.model.audit import Audit
 from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
@@ -61,6 +62,7 @@ class IncidentJob:
         self._on_change = on_change
         self._lock = Lock()
         self._deploys: tuple[Deploy, ...] = ()
+        self._audits: tuple[Audit, ...] = ()
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
         # No page's priority: that does not wait for a server whose tables are still being made.
@@ -74,14 +76,20 @@ class IncidentJob:
         self._unassigned = stored_findings.loose(store)
 
     def run(
-        self, now: float, findings: Iterable[Finding], noticed: Iterable[Notice]
+        self,
+        now: float,
+        findings: Iterable[Finding],
+        noticed: Iterable[Notice],
+        audits: Iterable[Audit] = (),
     ) -> tuple[Incident, ...]:
         """Folds findings and changes; returns the incidents that are not resolved, oldest first.
 
         `findings` are all that last, and those that have just cleared; `noticed` may be only the
-        new changes, as earlier ones are kept for two days. `now` is in seconds since the epoch.
+        new changes, as earlier ones are kept for two days. `audits` are those of the last days:
+        what they measured tells the layer. `now` is in seconds since the epoch.
         """
         with self._lock:
+            self._audits = tuple(audits)
             self._remember(now, noticed)
             # Findings of an earlier process that no incident has: folded first and as they were, as
             # they may have cleared since, and a cleared finding opens no incident.
@@ -185,7 +193,9 @@ class IncidentJob:
 
     def _fold(self, now: float, findings: Iterable[Finding]) -> None:
         changes = self._changes.values()
-        folded, events = fold(self._incidents.values(), findings, changes, now, self._settings)
+        folded, events = fold(
+            self._incidents.values(), findings, changes, now, self._settings, self._audits
+        )
         self._write(now, folded, events)
         horizon = (now - MEMORY_SECONDS) * NANOS
         self._incidents = {

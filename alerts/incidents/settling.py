@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from alerts.incidents.cause import cause
 from alerts.incidents.lasting import SIGNALS, lasting, pages, without_past_audits, worse
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, Changes, is_fix, is_one_change, suspects
+from alerts.verdict.evidence import evidence_of
+from alerts.verdict.posterior import verdict
+from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
@@ -20,11 +22,12 @@ Record = Callable[[Incident, Verb, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """The time of a fold in nanoseconds, the changes of the last hours, and the settings."""
+    """The time of a fold in nanoseconds, the changes and audits of the last hours, the settings."""
 
     now: int
     changes: Changes
     settings: IncidentSettings
+    audits: tuple[Audit, ...] = ()
 
     def worse(self, incident: Incident) -> list[Finding]:
         """The incident's findings without those on their way back."""
@@ -94,7 +97,9 @@ def _explain(incident: Incident, moment: Moment, record: Record) -> Incident:
     findings = moment.worse(explained)
     since = min((finding.since_unix_nano for finding in findings), default=incident.since_unix_nano)
     behind = changes_behind(explained, moment.settings)
-    return replace(explained, since_unix_nano=since, cause=cause(findings, behind))
+    dated = replace(explained, since_unix_nano=since)
+    layer = verdict(evidence_of(dated, findings, behind, moment.audits))
+    return replace(dated, cause=layer.cause, verdict=layer)
 
 
 def _suspects(incident: Incident, moment: Moment) -> tuple[Notice, ...]:

@@ -73,7 +73,9 @@ class Watch:
             self._alerts.incidents,
         )
         worse = [finding for finding in signals if not is_good(finding)]
-        opened = self.incidents.run(now, (*worse, *audited, *changed), self._fresh)
+        opened = self.incidents.run(
+            now, (*worse, *audited, *changed), self._fresh, self._auditing.audits
+        )
         self.metrics.add_notices(self._fresh)
         self._fresh = []
         self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from ragvigil.model.finding import Finding
 from ragvigil.model.notice import Cause, Notice
+from ragvigil.model.verdict.layer_verdict import NO_VERDICT, LayerVerdict
 
 
 class IncidentState(StrEnum):
@@ -64,8 +65,9 @@ class Incident:
     """One cause, whatever the number of rubrics and routes.
 
     `since_unix_nano` is the earliest onset of its findings. `suspects` are the changes that
-    precede it, the likeliest first. `cause` is None while undetermined. `paged_unix_nano` is 0 if
-    it never paged; `is_false_page` and `is_expected` are people's verdicts.
+    precede it, the likeliest first. `cause` is None while undetermined, `verdict` says why.
+    `paged_unix_nano` is 0 if it never paged; `is_false_page` and `is_expected` are people's
+    verdicts.
     """
 
     incident_id: str
@@ -84,3 +86,4 @@ class Incident:
     assignee: str = ""
     is_false_page: bool = False
     is_expected: bool = False
+    verdict: LayerVerdict = NO_VERDICT

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Incident, IncidentEvent
+from ragvigil.model.verdict.layer_verdict import NO_VERDICT, LayerVerdict
 from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.json_values import dump, load
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import table
 from ragvigil.store.watch import findings as finding_rows
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 # Findings have a table of their own; `find` puts them in.
-INCIDENTS = table("incidents", Incident, parsed={"findings": lambda _: ()})
+INCIDENTS = table(
+    "incidents",
+    Incident,
+    computed={"verdict": lambda incident: dump(incident.verdict)},
+    parsed={"findings": lambda _: (), "verdict": lambda row: _verdict(row["verdict"])},
+)
 EVENTS = table("incident_events", IncidentEvent)
 
 
@@ -92,3 +99,9 @@ def pages(store: Store, since: int = 0) -> PageCounts:
     """Counts pages since a time, in seconds since the epoch."""
     row = store.read("incident_pages", {"since": since}, priority=Priority.TICK)[0]
     return PageCounts(**{name: int(count) for name, count in row.items()})
+
+
+def _verdict(text: str) -> LayerVerdict:
+    """A stored verdict; none for rows of before there were any."""
+    verdict: LayerVerdict = load(LayerVerdict, text) if text else NO_VERDICT
+    return verdict

@@ -961,3 +961,6 @@ ENGINE = ReplacingMergeTree(written)
 ORDER BY (time, act_id)
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE incidents
+    ADD COLUMN IF NOT EXISTS verdict String CODEC(ZSTD(3)) AFTER cause;

@@ -1,0 +1,184 @@
+"""The verdict on an incident: which layer its evidence points to."""
+
+from __future__ import annotations
+
+import pytest
+
+from alerts.verdict.evidence import Evidence, Measured
+from alerts.verdict.leaves import LEAVES, Rubric
+from alerts.verdict.posterior import LEAST_SHARE, verdict
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.score import Layer
+from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict
+from tests.unit.alerts.incident_values import finding, notice
+
+R, G, C = Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS
+Levels = dict[Rubric, float]
+HELD = 0.0
+
+
+def signal(name: str, layer: Layer = Layer.CROSS_CUTTING, *causes: Cause) -> Finding:
+    return finding(name, signal=name, layer=layer, causes=causes, kind=FindingKind.MOVED)
+
+
+def said(
+    levels: Levels | None = None,
+    signals: tuple[str, ...] = (),
+    kinds: tuple[ChangeKind, ...] = (),
+    error: float = 0.02,
+) -> LayerVerdict:
+    measured = [
+        Measured(rubric=rubric, change=change, error=error, n=200)
+        for rubric, change in (levels or {}).items()
+    ]
+    return verdict(
+        Evidence(
+            measured=tuple(measured),
+            signals=tuple(map(signal, signals)),
+            notices=tuple(notice(str(place), 0, kind) for place, kind in enumerate(kinds)),
+        )
+    )
+
+
+CHUNKS_HELD = {Rubric.RETRIEVED: HELD, Rubric.PROMPT: HELD}
+RULES = [
+    ({Rubric.RETRIEVED: -0.15, Rubric.PROMPT: -0.15, Rubric.GROUNDED: -0.08}, R),
+    ({**CHUNKS_HELD, Rubric.GROUNDED: -0.12}, G),
+    ({**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.FACTUAL: -0.12}, C),
+    ({**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.COMPLETE: -0.12}, G),
+    ({**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.ATTRIBUTED: -0.2}, G),
+    ({**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.RELEVANT: -0.12}, G),
+]
+"""The rules of the table that rest on judged rubrics, in its order."""
+
+
+@pytest.mark.parametrize(("levels", "cause"), RULES)
+def test_each_rule_of_the_table_names_its_layer(levels: Levels, cause: Cause) -> None:
+    assert said(levels).cause is cause
+
+
+def test_over_fetching_is_retrieval() -> None:
+    assert said(signals=("chunk_utilization", "context_chunks")).cause is R
+
+
+@pytest.mark.parametrize(("levels", "cause"), RULES)
+@pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind is not ChangeKind.DOCUMENTS])
+def test_a_change_that_fits_not_lowers_a_verdict_and_turns_none(
+    levels: Levels, cause: Cause, kind: ChangeKind
+) -> None:
+    assert said(levels, kinds=(kind,)).cause in (cause, None)
+
+
+def test_the_reranker_is_told_from_the_retriever_by_what_reached_the_prompt() -> None:
+    lost = said({Rubric.RETRIEVED: HELD, Rubric.PROMPT: -0.2, Rubric.GROUNDED: -0.1})
+    assert (lost.cause, lost.part) == (R, RERANKER)
+    both = said({Rubric.RETRIEVED: -0.2, Rubric.PROMPT: -0.2, Rubric.GROUNDED: -0.1})
+    assert (both.cause, both.part) == (R, "")
+
+
+def test_documents_that_changed_are_the_corpus_only_where_the_chunks_are_worse() -> None:
+    worse = {Rubric.RETRIEVED: -0.2, Rubric.PROMPT: -0.2, Rubric.GROUNDED: -0.1}
+    assert said(worse).cause is R
+    assert said(worse, kinds=(ChangeKind.DOCUMENTS,)).cause is C
+    unsupported = {**CHUNKS_HELD, Rubric.GROUNDED: -0.15}
+    assert said(unsupported, kinds=(ChangeKind.DOCUMENTS,)).cause is not C
+
+
+def test_an_answer_worse_by_its_chunks_alone_is_never_generation() -> None:
+    """Falls that follow get significant with data: they must not outweigh what they follow."""
+    for error in (0.05, 0.02, 0.005):
+        levels = {
+            Rubric.RETRIEVED: -0.2, Rubric.PROMPT: -0.22, Rubric.GROUNDED: -0.1,
+            Rubric.COMPLETE: -0.1, Rubric.RELEVANT: -0.05,
+        }  # fmt: skip
+        assert said(levels, error=error).cause is R
+
+
+def test_falling_utilization_with_rising_refusals_is_retrieval() -> None:
+    assert said(signals=("refusal:refused", "chunk_utilization")).cause is R
+    assert said(signals=("refusal:refused",)).cause is None
+    held = {**CHUNKS_HELD, Rubric.COMPLETE: -0.2}
+    assert said(held, signals=("refusal:refused",)).cause is G
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [
+        ("answer_language:failed", "chunk_utilization", "groundedness"),
+        ("citation_validity:failed",),
+        ("answer_complete_text:truncated",),
+        ("answer_complete_text:empty", "answer_words", "chunk_utilization"),
+    ],
+)
+def test_what_answers_do_by_themselves_is_generation(signals: tuple[str, ...]) -> None:
+    assert said(signals=signals).cause is G
+
+
+def test_signals_of_one_family_count_once() -> None:
+    alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("context_tokens",))
+    family = ("context_tokens", "chunk_characters", "top_score", "score_gap")
+    together = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, family)
+    assert together.likely == alone.likely
+
+
+@pytest.mark.parametrize(
+    ("kinds", "cause"),
+    [
+        ((ChangeKind.PROMPT,), G),
+        ((ChangeKind.RECHUNKED,), R),
+        ((ChangeKind.RERANKER,), R),
+        ((ChangeKind.RELEASE,), None),
+        ((ChangeKind.PROMPT, ChangeKind.RECHUNKED), None),
+        ((), None),
+    ],
+)
+def test_a_change_alone_names_what_it_can_change(
+    kinds: tuple[ChangeKind, ...], cause: Cause | None
+) -> None:
+    assert said(kinds=kinds).cause is cause
+
+
+def test_what_says_nothing_of_layers_leaves_the_verdict_empty() -> None:
+    assert said(signals=("seconds_total:slow", "error", "cost_usd")) == LayerVerdict()
+
+
+def test_a_signal_of_a_plugin_counts_by_its_causes_and_layer() -> None:
+    told = signal("own_rubric", Layer.GENERATION, G)
+    assert verdict(Evidence(signals=(told,))).cause is G
+    chunks = verdict(Evidence(signals=(signal("own_rubric", Layer.RETRIEVAL),)))
+    assert G not in {layer.cause for layer in chunks.likely if layer.share > 0.1}
+
+
+def test_what_the_spans_no_longer_show_is_no_layer() -> None:
+    assert verdict(Evidence(is_blind=True)) == LayerVerdict(is_blind=True)
+
+
+def test_an_undetermined_verdict_says_what_would_settle_it() -> None:
+    unseen = said({Rubric.GROUNDED: -0.12})
+    assert unseen.cause is None
+    assert {layer.cause for layer in unseen.likely[:2]} == {R, G}
+    assert unseen.settles == "judge what was retrieved, before and after"
+    coarse = said(
+        {Rubric.RETRIEVED: -0.02, Rubric.PROMPT: -0.02, Rubric.GROUNDED: -0.08}, error=0.05
+    )
+    assert coarse.cause is None
+    assert coarse.settles == "about 1650 more answers judged for context_relevance"
+
+
+def test_evidence_is_told_for_and_against() -> None:
+    told = said({Rubric.RETRIEVED: -0.2, Rubric.GROUNDED: -0.1}, kinds=(ChangeKind.PROMPT,))
+    assert told.cause is R
+    assert told.supports == ("context_relevance dropped by about 20 points, by the audit",)
+    assert told.contradicts == ("prompt on /ask changed just before",)
+    assert told.missing == ("no reference to compare with, so the corpus cannot be tested",)
+
+
+def test_shares_add_up_and_a_named_layer_has_most_of_them() -> None:
+    told = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.12})
+    assert told.likely[0].share >= LEAST_SHARE
+    assert sum(layer.share for layer in told.likely) == pytest.approx(1, abs=0.1)
+
+
+def test_the_priors_are_shares() -> None:
+    assert sum(leaf.prior for leaf in LEAVES.values()) == pytest.approx(1, abs=0.05)
