@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from math import log
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from alerts.deltas.windows import Floats
 from alerts.signals.broken_words import clear_finding, open_finding, with_numbers
@@ -22,30 +19,25 @@ from alerts.signals.ceilings import (
     usual,
     window_rate,
 )
-from alerts.signals.levels import latest_peak
-from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.settings import BrokenSettings
+from alerts.signals.turning import back_since, onset
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
 """Fewer failures prove nothing, whatever is usual; checked first, as it saves most of the work."""
 MOST_PICKED = 50
 """Most routes of which a subset is tried: the evidence must also pay for the choice of it."""
-CLEAR_WINDOWS = (15, 30, 60, 120)
-"""Minutes; whether a rate is still over is read from the shortest that has enough requests."""
-ONSET_MINUTES = 120
-"""Minutes before now in which the onset is sought."""
 SILENT_SECONDS = 24 * HOUR
 """A finding ends after this long without a request."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _OpenRate:
-    """An open finding; `last_request` and `under_since`, when the rate came back, in seconds."""
+    """An open finding, and the time of the last request of its routes, in seconds."""
 
     finding: Finding
     last_request: int
-    under_since: int | None = None
 
 
 class BrokenDetector:
@@ -118,8 +110,8 @@ class BrokenDetector:
                     continue
                 minutes_over[scope] = self._minutes_over.get(scope, 0) + 1
                 if minutes_over[scope] >= self._settings.stand_minutes:
-                    onset = _onset(table, group, rate, end)
-                    finding = open_finding(scope, group, rate, onset, end)
+                    since = onset(table, group, rate, end)
+                    finding = open_finding(scope, group, rate, since, end)
                     self._open[scope] = _OpenRate(
                         finding=with_numbers(finding, rate, end, ceilings), last_request=end
                     )
@@ -158,10 +150,17 @@ class BrokenDetector:
 
         If several routes together do not prove it, those that are over by themselves are tried.
         """
+        cleared = self._last_cleared(group, places)
+        columns = [group.places[place] for place in places]
         for length, sums in recent.windows.items():
-            if not recent.is_spread([group.places[place] for place in places], length):
+            # What a finding reported that is over is no evidence for another.
+            if recent.end - length * MINUTE < cleared and length > WINDOWS[0]:
+                continue
+            if not recent.is_spread(columns, length):
                 continue
             rate = window_rate(group, places, sums, recent.past, ceilings)
+            if not recent.is_over_still(columns, length, rate.ceiling):
+                continue
             if self._is_proven(rate, 1, len(places)):
                 return rate
             if 1 < len(rate.routes) < len(places) <= MOST_PICKED:
@@ -172,6 +171,11 @@ class BrokenDetector:
                     return picked
         return None
 
+    def _last_cleared(self, group: Group, places: Sequence[int]) -> int:
+        """When the last finding of these routes cleared, in seconds; 0 if none did."""
+        routes = (POOL, *(group.routes[place] for place in places))
+        return max(self._cleared.get(group.scope(route), 0) for route in routes)
+
     def _is_proven(self, rate: WindowRate, choices: int, routes: int) -> bool:
         is_enough = rate.n >= self._settings.fewest_requests
         return is_enough and rate.is_over_of(choices) and (routes == 1 or rate.is_shared)
@@ -181,86 +185,47 @@ class BrokenDetector:
     ) -> Iterator[Finding]:
         """Updates the findings that last with the numbers of now, and yields those that cleared."""
         by_name = {(group.service, group.environment, group.signal): group for group in all_groups}
-        windows = [table.last(now, minutes) for minutes in CLEAR_WINDOWS]
-        past = usual(table, now)
+        past, newest = usual(table, now), table.last(now, WINDOWS[-1])
         for scope, broken in list(self._open.items()):
             group = by_name.get(scope[:3])
-            rate = self._now(group, broken.finding, windows, past, ceilings) if group else None
-            if rate is not None and rate.n:
-                broken.last_request = now
-            is_over = rate is not None and rate.n and rate.share > rate.ceiling
+            places = _places(group, broken.finding) if group else []
+            if group is None or not places:
+                rate, since = None, None
+            else:
+                if newest[0, [group.places[place] for place in places]].any():
+                    broken.last_request = now
+                rate = window_rate(group, places, newest, past, ceilings)
+                since = back_since(
+                    table, group, places, broken.finding, now, usual=rate.usual, ceilings=ceilings
+                )
             is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
-            if is_over and rate is not None and not is_expected:
-                broken.under_since = None
-                broken.finding = with_numbers(broken.finding, rate, now, ceilings)
-                continue
-            if rate is not None and rate.n and broken.under_since is None:
-                broken.under_since = now
-            if is_expected or self._is_over_with(broken, now):
+            is_back = since is not None and now - since >= self._settings.clear_minutes * MINUTE
+            if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:
                 del self._open[scope]
                 self._cleared[scope] = now
-                yield clear_finding(broken.finding, rate, now)
-
-    def _now(
-        self,
-        group: Group,
-        finding: Finding,
-        windows: Sequence[Floats],
-        past: Floats,
-        ceilings: Ceilings,
-    ) -> WindowRate | None:
-        """The rate of a finding's routes now: of all together, else of those still over."""
-        places = [place for place, route in enumerate(group.routes) if route in finding.routes]
-        if not places:
-            return None
-        together = self._enough(group, places, windows, past, ceilings)
-        if len(places) == 1 or together.share > together.ceiling:
-            return together
-        # Some routes may be back while others are not: these must not hide behind the sum.
-        still = [
-            place
-            for place in places
-            if self._enough(group, [place], windows, past, ceilings).is_above
-        ]
-        return self._enough(group, still, windows, past, ceilings) if still else together
-
-    def _enough(
-        self,
-        group: Group,
-        places: Sequence[int],
-        windows: Sequence[Floats],
-        past: Floats,
-        ceilings: Ceilings,
-    ) -> WindowRate:
-        """The rate in the shortest window with enough requests, else in the longest."""
-        for sums in windows[:-1]:
-            rate = window_rate(group, places, sums, past, ceilings)
-            if rate.n >= self._settings.fewest_requests:
-                return rate
-        return window_rate(group, places, windows[-1], past, ceilings)
-
-    def _is_over_with(self, broken: _OpenRate, now: int) -> bool:
-        is_under = (
-            broken.under_since is not None
-            and now - broken.under_since >= self._settings.clear_minutes * MINUTE
-        )
-        return is_under or now - broken.last_request >= SILENT_SECONDS
+                yield clear_finding(broken.finding, rate, now, since if is_back else None)
+            elif group is not None and since is None and broken.last_request == now:
+                whole = _since_onset(table, group, places, broken.finding, past, now, ceilings)
+                broken.finding = with_numbers(broken.finding, whole, now, ceilings)
 
 
-def _onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:
-    """Start of the minute since which the present rate explains the counts best (CUSUM).
+def _places(group: Group, finding: Finding) -> list[int]:
+    return [place for place, route in enumerate(group.routes) if route in finding.routes]
 
-    Each minute gains the log-likelihood ratio of the present rate over the usual one; the onset is
-    where the gains from there until now are largest.
+
+def _since_onset(
+    table: SignalMinutes,
+    group: Group,
+    places: Sequence[int],
+    finding: Finding,
+    past: Floats,
+    now: int,
+    ceilings: Ceilings,
+) -> WindowRate:
+    """The rate since the onset, or of all minutes kept: what proved it stays in the numbers.
+
+    Its ceiling is that of the opening: what lasts must not become its own past.
     """
-    routes = rate.routes or group.routes
-    places = [group.places[group.routes.index(route)] for route in routes]
-    minutes = table.by_minute(end, ONSET_MINUTES)[:, :, places].sum(axis=2)
-    # Bounded away from 0 and 1, and apart from each other, so that the logarithms stay finite.
-    now = min(max(rate.share, 0.02), 0.98)
-    before = min(max(rate.usual, 0.001), now / 2)
-    gain = minutes[1] * log(now / before) + (minutes[0] - minutes[1]) * log(
-        (1 - now) / (1 - before)
-    )
-    since = np.cumsum(gain[::-1])[::-1]
-    return end - latest_peak(since) * MINUTE
+    span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
+    rate = window_rate(group, places, table.last(now, span), past, ceilings)
+    return replace(rate, ceiling=finding.reference or rate.ceiling)

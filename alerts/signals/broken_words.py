@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from alerts.signals.catalogue import BY_SIGNAL, POOL, finding_id, scope_of
 from alerts.signals.ceilings import Ceilings, Group, Scope, WindowRate
@@ -55,10 +56,17 @@ def _words(finding: Finding, rate: WindowRate, ceilings: Ceilings) -> str:
     return f"{rate.failed:.0f} of {rate.n:.0f} {what} ({share}, ceiling {ceiling})"
 
 
-def clear_finding(finding: Finding, rate: WindowRate | None, now: int) -> Finding:
-    """Clears a finding; `rate` is that of now, None without requests."""
-    if rate is None or not rate.n:
+def clear_finding(
+    finding: Finding, rate: WindowRate | None, now: int, since: int | None
+) -> Finding:
+    """Clears a finding at `now`, seconds; it is back `since`, None if it ends for another reason.
+
+    `rate` is that of the last two hours, None without requests.
+    """
+    if since is not None:
+        words = f"back under the ceiling since {datetime.fromtimestamp(since, UTC):%H:%M} UTC"
+    elif rate is None or not rate.n:
         words = f"no requests any more; last: {finding.words}"
     else:
-        words = f"back under the ceiling: {figures.share(rate.share)} of {rate.n:.0f}"
+        words = f"this level is expected: {figures.share(rate.share)} of {rate.n:.0f}"
     return replace(finding, cleared_unix_nano=now * 10**9, words=words)

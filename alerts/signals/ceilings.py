@@ -4,6 +4,9 @@ A rate counts as over when two things hold in one of the windows. At 95 % it lie
 and under the route's usual rate so many failures would happen less than once in years of checks
 every minute. Both use the Chernoff bound of the binomial tail, P(X >= k) <= exp(-n KL(k/n, p))
 (Hoeffding 1963), which is never too small. Until a route has a past, its ceiling counts as usual.
+
+A route that has lived near its ceiling, or over it, for days has a ceiling of its own: its past and
+a margin. A rate that is over from its first hour on has no such past, so it is reported.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from alerts.signals.minutes import HOUR, SignalMinutes
 from alerts.signals.settings import BrokenSettings, RouteCeilings
 from ragvigil.model.wilson import wilson
 
-WINDOWS = (5, 10, 15, 30)
+WINDOWS = (5, 10, 15, 30, 60, 120)
 """Lengths of the windows in minutes, shortest first."""
+NEWEST = {60: 15, 120: 30}
+"""The newest minutes of a long window that must be over, too: what is over by now is no news."""
 OVER = log(20)
 """Evidence that the ceiling is exceeded: 95 %."""
 UNUSUAL = log(1e7)
@@ -32,6 +37,9 @@ MOST_CLUMPING, LEFT_OUT = 4.0, 0.05
 """The worst 5 % of a week's hours are incidents, not clumping, and are left out of its estimate.
 
 The estimate is capped: a large one would hide every rate that is over."""
+OWN_DAYS, OWN_REQUESTS, OWN_MARGIN = 3, 20, 0.1
+"""Days, each of this many requests, after which a past makes a ceiling of its own: the median day
+and this margin, which is at most half of the ceiling that is set."""
 LEAST_MINUTES = 3
 """Minutes with failures that a finding needs: one person who asks again and again takes fewer."""
 MOST_A_MINUTE = 3.0
@@ -149,12 +157,20 @@ class Ceilings:
             self._known[scope] = max(self._set(scope), self._accepted.get(scope, 0.0))
         return self._known[scope]
 
-    def pooled(self, group: Group, routes: Mapping[str, float]) -> float:
+    def pooled(
+        self, group: Group, routes: Mapping[str, float], ceilings: Mapping[str, float]
+    ) -> float:
         """The ceiling of several routes together: the mean of theirs, weighted by requests."""
         total = sum(routes.values())
-        weighted = (self.of(group.scope(route)) * n for route, n in routes.items())
+        weighted = (ceilings[route] * n for route, n in routes.items())
         mean = sum(weighted) / total if total else 1.0
         return max(mean, self._accepted.get(group.scope(POOL), 0.0))
+
+    def own(self, scope: Scope, past: float) -> float:
+        """The ceiling of one route whose median day had the rate `past`, NaN without such days."""
+        ceiling = self._set(scope)
+        known = max(past if past >= 0 else 0.0, self._accepted.get(scope, 0.0))
+        return max(ceiling, min(1.0, known + min(OWN_MARGIN, ceiling / 2)))
 
     def is_accepted(self, scope: Scope) -> bool:
         """Whether somebody accepted another level here as expected."""
@@ -190,9 +206,10 @@ def by_signal(settings: BrokenSettings) -> dict[str, float]:
 
 
 def usual(table: SignalMinutes, end: int) -> Floats:
-    """The week before the last two hours: requests, failures, clumping, and requests a minute.
+    """The week before the last two hours: requests, failures, clumping, requests a minute, own rate.
 
-    The shape is (4, series); requests a minute are infinite where there were none. Clumping is
+    The shape is (5, series); requests a minute are infinite where there were none. The own rate is
+    the median of the days' rates, NaN with fewer than OWN_DAYS. Clumping is
     Pearson's statistic of the hourly failures over its degrees of freedom, as in a quasi-binomial
     model (McCullagh and Nelder 1989): a person who asks again and again fails again and again.
     """
@@ -206,19 +223,41 @@ def usual(table: SignalMinutes, end: int) -> Floats:
     settled = np.sort(off, axis=0) * is_kept
     clumping = (settled.sum(axis=0) + PRIOR_HOURS) / (hours + PRIOR_HOURS)
     a_minute = np.nan_to_num(ratio(requests, 60.0 * hours), nan=np.inf)
-    return np.stack([requests, failures, np.clip(clumping, 1.0, MOST_CLUMPING), a_minute])
+    own = _median_day(n, failed)
+    return np.stack([requests, failures, np.clip(clumping, 1.0, MOST_CLUMPING), a_minute, own])
+
+
+def _median_day(n: Floats, failed: Floats) -> Floats:
+    """The median of the rates of single days, NaN where too few have enough requests.
+
+    A day or two of an incident do not raise it.
+    """
+    requests, failures = (hours.reshape(7, 24, -1).sum(axis=1) for hours in (n, failed))
+    days = np.where(requests >= OWN_REQUESTS, ratio(failures, requests), np.nan)
+    is_known = np.isfinite(days).sum(axis=0) >= OWN_DAYS
+    median = np.full(days.shape[1], np.nan)
+    median[is_known] = np.nanmedian(days[:, is_known], axis=0)
+    return median
 
 
 class RecentMinutes:
     """The last minutes before `end` (seconds), bursts cut, and what is usual."""
 
     def __init__(self, table: SignalMinutes, end: int) -> None:
-        self.past = usual(table, end)
+        self.end, self.past = end, usual(table, end)
         minutes = table.by_minute(end, WINDOWS[-1])[:2]
         most = np.maximum(2.0, MOST_A_MINUTE * self.past[3])
         # Requests and failures of a burst are scaled down together, so its share stays.
         self._minutes = minutes * np.minimum(1.0, most / np.maximum(minutes[0], 1.0))
         self.windows = {length: self._minutes[:, -length:].sum(axis=1) for length in WINDOWS}
+
+    def is_over_still(self, places: Sequence[int], length: int, ceiling: float) -> bool:
+        """Whether the newest part of a long window is over a ceiling, too."""
+        newest = NEWEST.get(length)
+        if newest is None:
+            return True
+        n, failed = self.windows[newest][:, list(places)].sum(axis=1)
+        return bool(failed > ceiling * n)
 
     def is_spread(self, places: Sequence[int], length: int) -> bool:
         """Whether at least LEAST_MINUTES of the last `length` minutes hold failures."""
@@ -232,13 +271,16 @@ def window_rate(
     """The rate of some routes of a group together; `sums` are of one window, shape (2, series)."""
     n = {place: float(sums[0, group.places[place]]) for place in places}
     failed = {place: float(sums[1, group.places[place]]) for place in places}
-    routes = {group.routes[place]: requests for place, requests in n.items()}
-    is_one = len(places) == 1
-    ceiling = (
-        ceilings.of(group.scope(group.routes[places[0]]))
-        if is_one
-        else ceilings.pooled(group, routes)
-    )
+    own = {
+        place: ceilings.own(group.scope(group.routes[place]), float(past[4, group.places[place]]))
+        for place in places
+    }
+    ceiling = own[places[0]]
+    if len(places) > 1:
+        requests = {group.routes[place]: n[place] for place in places}
+        ceiling = ceilings.pooled(
+            group, requests, {group.routes[place]: own[place] for place in places}
+        )
     worst = max(places, key=lambda place: failed[place])
     total = sum(n.values())
     weighted = sum(_usual(past[:, group.places[place]], ceiling) * n[place] for place in places)
@@ -250,9 +292,7 @@ def window_rate(
         usual=weighted / total if total else ceiling,
         clumping=clumped / total if total else 1.0,
         routes=tuple(
-            group.routes[place]
-            for place in places
-            if failed[place] > n[place] * ceilings.of(group.scope(group.routes[place]))
+            group.routes[place] for place in places if failed[place] > n[place] * own[place]
         ),
         worst=failed[worst],
         worst_n=n[worst],

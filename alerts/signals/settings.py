@@ -36,12 +36,12 @@ class BrokenSettings(BaseModel):
     )
     errors: Share = Field(default=0.2, description="highest share of requests that fail")
     invalid_citations: Share = Field(
-        default=0.3, description="highest share of citing answers that cite what is not there"
+        default=0.2, description="highest share of citing answers that cite what is not there"
     )
-    refusals: Share = Field(default=0.25, description="highest share of answers that refuse")
-    truncation: Share = Field(default=0.2, description="highest share of answers that are cut off")
+    refusals: Share = Field(default=0.15, description="highest share of answers that refuse")
+    truncation: Share = Field(default=0.1, description="highest share of answers that are cut off")
     empty_answers: Share = Field(
-        default=0.1, description="highest share of answers that have no text at all"
+        default=0.03, description="highest share of answers that have no text at all"
     )
     injected_context: Share = Field(
         default=0.2, description="highest share of retrievals that hold instructions to the model"
@@ -67,7 +67,7 @@ class BrokenSettings(BaseModel):
         description="minutes in a row in which a rate must be over its ceiling",
     )
     clear_minutes: int = Field(
-        default=15,
+        default=10,
         ge=1,
         le=1440,
         description="minutes under its ceiling after which a rate is no longer broken",

@@ -1,5 +1,6 @@
 -- Measures of records. Those in `logged` by their logarithm, so that a few long requests do not
--- outweigh all others. The share of requests slower than a ceiling is a rate of its own.
+-- outweigh all others; without repeats of a question. The share of requests slower than a ceiling is
+-- a rate of its own, over all requests.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, one.1 AS signal, '' AS segment,
@@ -16,15 +17,19 @@ FROM
             shared > 0, {slow_seconds:Array(Float64)}[shared],
             {slow:Float64}
         ) AS ceiling,
+        (minute, trace_id, record_id) IN
+        (
+            @repeats
+        ) AS is_repeat,
         arrayJoin(arrayConcat(
-            arrayMap(
+            if(is_repeat, [], arrayMap(
                 name -> (name, if(has({logged:Array(String)}, name), log(measures[name]), measures[name])),
                 arrayFilter(
                     name -> mapContains(measures, name)
                         AND (measures[name] > 0 OR NOT has({logged:Array(String)}, name)),
                     {measures:Array(String)}
                 )
-            ),
+            )),
             if(
                 mapContains(measures, 'seconds_total'),
                 [('seconds_total:slow', toFloat64(measures['seconds_total'] > ceiling))],

@@ -1,5 +1,5 @@
--- Values of rubrics, shares of records that fail them, and rates of their labels. A rubric without
--- values counts on every record with a label.
+-- Values of rubrics, shares of records that fail them, and rates of their labels, without repeats of
+-- a question. A rubric without values counts on every record with a label.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
     service, environment, route, one.1 AS signal, one.2 AS segment,
@@ -8,29 +8,54 @@ SELECT
 FROM
 (
     SELECT
-        minute, service, environment, route,
-        toString(rubric) AS name, toString(rollups.segment) AS versions,
-        toFloat64(rollups.n) AS valued,
-        if(rollups.n > 0, valued, toFloat64(arraySum(mapValues(labels)))) AS spoken,
+        minute, service, environment, route, rubric AS name, versions,
+        toFloat64(sum(counted.n)) AS valued, sum(counted.total) AS totals,
+        sum(counted.squares) AS squared, sum(counted.failed) AS failures,
+        sumMap(counted.labels) AS spoken_labels,
+        if(valued > 0, valued, toFloat64(arraySum(mapValues(spoken_labels)))) AS spoken,
         arrayJoin(arrayConcat(
-            if(
-                has({rubrics:Array(String)}, name),
-                [(name, versions, valued, rollups.total, rollups.squares)],
-                []
-            ),
+            if(has({rubrics:Array(String)}, name), [(name, versions, valued, totals, squared)], []),
             arrayMap(
                 rate -> (
                     rate, '', spoken,
-                    toFloat64(if(endsWith(rate, ':failed'), failed, labels[splitByChar(':', rate)[2]])) AS hits,
+                    toFloat64(if(endsWith(rate, ':failed'), failures, spoken_labels[splitByChar(':', rate)[2]])) AS hits,
                     hits
                 ),
                 arrayFilter(rate -> startsWith(rate, concat(name, ':')), {rates:Array(String)})
             )
         )) AS one
-    FROM rollups FINAL
-    WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
-        AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
-        AND rubric IN {spoken:Array(String)}
+    FROM
+    (
+        SELECT
+            minute, service, environment, route, toString(rubric) AS rubric,
+            toString(rollups.segment) AS versions, toInt64(rollups.n) AS n, rollups.total AS total,
+            rollups.squares AS squares, toInt64(rollups.failed) AS failed,
+            mapApply((label, count) -> (label, toInt64(count)), rollups.labels) AS labels
+        FROM rollups FINAL
+        WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+            AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
+            AND rubric IN {spoken:Array(String)}
+        UNION ALL
+        -- Counted as in `rollup_recompute`, to be taken away.
+        SELECT
+            minute, service, environment, route, toString(rubric) AS rubric,
+            toString(scores.segment) AS versions, -toInt64(value IS NOT NULL) AS n,
+            -ifNull(value, 0) AS total, -ifNull(value * value, 0) AS squares,
+            -toInt64(scores.failed) AS failed,
+            mapFromArrays(
+                arrayDistinct(arrayFilter(part -> part != '', arrayMap(part -> trimBoth(part), splitByChar(',', toString(label))))) AS parts,
+                arrayMap(part -> toInt64(-1), parts)
+            ) AS labels
+        FROM scores FINAL
+        WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+            AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
+            AND rubric IN {spoken:Array(String)} AND stream = 'base'
+            AND (minute, trace_id, record_id) IN
+            (
+                @repeats
+            )
+    ) AS counted
+    GROUP BY minute, service, environment, route, name, versions
 )
 GROUP BY service, environment, route, signal, segment, start
 HAVING n > 0

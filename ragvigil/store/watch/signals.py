@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragvigil.model.delta import Series
 from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.records.same_question import SIGNS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,6 +84,7 @@ def sums(
         "end": end,
         "bin": bin_seconds,
         "minutes": list(minutes),
+        "signs": SIGNS,
         **_parameters(choice),
     }
     answers = (store.arrays(name, parameters) for name in QUERIES)

@@ -34,6 +34,7 @@ class Served:
     ending: str = ""
     error: str | None = None
     local: float | None = None
+    query: str | None = None
     measures: dict[str, float] = field(default_factory=lambda: {"answer_words": 90.0})
 
     def outcome(self) -> Outcome:
@@ -71,7 +72,7 @@ class Served:
                 )
             )
         stored = made.records[0]
-        record = replace(stored.record, error=self.error)
+        record = replace(stored.record, error=self.error, query=self.query or stored.record.query)
         scored = replace(stored, record=record, scores=tuple(scores), shape=self.measures)
         return replace(made, records=(scored,))
 

@@ -33,7 +33,7 @@ def test_an_interval_holds_its_share(n: int, failed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("route", "ceiling"), [("/a", 0.5), ("/b", 0.25), ("/c", 0.4), ("/d", 0.9)]
+    ("route", "ceiling"), [("/a", 0.5), ("/b", 0.15), ("/c", 0.4), ("/d", 0.9)]
 )
 def test_the_ceiling_of_a_route_is_the_narrowest_that_is_set(route: str, ceiling: float) -> None:
     settings = BrokenSettings.model_validate(

@@ -62,6 +62,42 @@ def test_what_breaks_is_found_within_minutes_with_its_traces(
     assert {int(trace, 16) >= 1000 for trace in finding.traces} == {True}
 
 
+def test_a_question_that_many_ask_at_once_is_one_voice(store: Store) -> None:
+    def asked(requests: list[Served]) -> list[Served]:
+        return [replace(request, query=f"question {request.number}") for request in requests]
+
+    write(store, asked(good(0, NOON - 2 * HOUR, 120)))
+    many = good(1000, NOON, 30, validity=0.0, local=0.1, measures={"answer_words": 5.0})
+    popular = [replace(request, query="Is it down?", time=request.time + 7) for request in many]
+    spelled = [
+        replace(request, query="is it down")
+        if place % 2
+        else replace(request, query=" Is it down?! ")
+        for place, request in enumerate(popular)
+    ]
+    write(store, [*asked(good(2000, NOON, 30)), *spelled])
+    job = SignalJob(store, SETTINGS)
+    for minute in range(30):
+        assert job.run(NOON + minute * MINUTE + 31) == ()
+    newest = job.table.last(NOON + 30 * MINUTE, 30)
+    sums = {series.rubric: newest[:2, place] for place, series in enumerate(job.table.series)}
+    # Two quarters of an hour, in each of which the popular question is one of 31.
+    assert sums["citation_validity:failed"].tolist() == [62, 2]
+    assert sums["refusal:refused"].tolist() == [62, 0]
+    assert sums["answer_words"][0] == 62
+    assert sums["groundedness"][0] == 2
+    # Requests that fail or are slow are all counted: these are of the machinery.
+    assert sums["error"][0] == 120
+
+
+def test_where_all_ask_the_same_each_request_counts(store: Store) -> None:
+    probe = {"query": "Are you there?"}
+    write(store, good(0, NOON - 2 * HOUR, 120, **probe))
+    write(store, good(1000, NOON, 10, validity=0.0, **probe))
+    found = SignalJob(store, SETTINGS).run(NOON + 10 * MINUTE + 31)
+    assert [finding.signal for finding in found] == ["citation_validity:failed"]
+
+
 def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     write(store, good(1000, NOON, 10, validity=0.0))

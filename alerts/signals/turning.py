@@ -1,0 +1,90 @@
+"""When a rate began to be over its ceiling, and whether it is back: CUSUM of likelihoods. Pure.
+
+Each bin of time gains the log-likelihood ratio of one rate over another (Page 1954). The turn is
+where the gains from there until now are largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+import numpy as np
+
+from alerts.deltas.windows import Floats
+from alerts.signals.ceilings import OVER, Ceilings, Group, WindowRate, evidence
+from alerts.signals.levels import latest_peak
+from alerts.signals.minutes import HOUR, HOURS, MINUTE, MINUTES, SignalMinutes
+from ragvigil.model.finding import Finding
+
+ONSET_MINUTES = 120
+"""Minutes before now in which the onset is sought by the minute; before them, by the hour."""
+BACK = log(200)
+"""Evidence that a rate is back: one lull in 200 is as long by chance."""
+LOWEST, HIGHEST = 0.005, 0.98
+"""Bounds of a rate, so that its logarithms stay finite."""
+
+
+def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:
+    """Start, in seconds, of the minute since which the present rate explains the counts best.
+
+    A rate that was as high two hours ago is followed back by the hour, as far as hours are kept.
+    """
+    routes = rate.routes or group.routes
+    places = [group.places[group.routes.index(route)] for route in routes]
+    now = min(max(rate.share, 0.02), HIGHEST)
+    # Apart from each other, so that every failure is a gain.
+    before = min(max(rate.usual, 0.001), now / 2)
+    by_minute = table.by_minute(end, ONSET_MINUTES)[:2, :, places].sum(axis=2)
+    minutes = _turn(by_minute, before, now)
+    if minutes < ONSET_MINUTES:
+        return end - minutes * MINUTE
+    last_hour = end // HOUR * HOUR
+    by_hour = table.by_hour(last_hour, HOURS - 1)[:2, :, places].sum(axis=2)
+    return min(end - minutes * MINUTE, last_hour - _turn(by_hour, before, now) * HOUR)
+
+
+def _turn(bins: Floats, before: float, now: float) -> int:
+    """Bins from the end to the turn; `bins` are requests and failures, shape (2, bins)."""
+    return latest_peak(np.cumsum(_gains(bins, before, now)[::-1])[::-1])
+
+
+def _gains(bins: Floats, before: float, now: float) -> Floats:
+    requests, failed = bins
+    return np.asarray(
+        failed * log(now / before) + (requests - failed) * log((1 - now) / (1 - before))
+    )
+
+
+def back_since(
+    table: SignalMinutes,
+    group: Group,
+    places: Sequence[int],
+    finding: Finding,
+    now: int,
+    *,
+    usual: float,
+    ceilings: Ceilings,
+) -> int | None:
+    """Start of the minute, in seconds, since which a finding's rate is back; None while it lasts.
+
+    It is back when a lower rate explains the counts much better than the finding's, and no route
+    (`places` of the group) is over its ceiling since: what lasts must not hide in the sum.
+    """
+    span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
+    minutes = table.by_minute(now, span)[:2][:, :, [group.places[place] for place in places]]
+    together = minutes.sum(axis=2)
+    ceiling = finding.reference or 0.0
+    away = min(max(finding.value or 0.0, ceiling, 4 * LOWEST), HIGHEST)
+    gains = _gains(together, away, max(LOWEST, min(usual, ceiling / 2, away / 2)))
+    steps = latest_peak(np.cumsum(gains[::-1])[::-1])
+    is_rare = span == MINUTES and together[1].sum() <= ceiling * together[0].sum()
+    if gains[-steps:].sum() < BACK and not is_rare:
+        return None
+    since = minutes[:, -steps:].sum(axis=1)
+    is_under = since[1].sum() <= ceiling * since[0].sum()
+    is_any_over = any(
+        evidence(since[1, at], since[0, at], ceilings.of(group.scope(group.routes[place]))) >= OVER
+        for at, place in enumerate(places)
+    )
+    return now - steps * MINUTE if is_under and not is_any_over else None
