@@ -11,8 +11,8 @@
     (0.0, 'quote_not_found', 'quote not found in chunk refund-02')
 
 The share of an answer's citations whose chunk is in the context and contains the quoted span,
-ignoring case, spacing, punctuation and single typos. Without a quotation, the sentence that the
-marker supports is checked instead if it is a copy or nearly one; a sentence in other words fails
+ignoring case, spacing, punctuation and single typos. Quotation marks, block quotes and the quote
+fields of providers make a quotation. Any other sentence quotes nothing, however alike, and fails
 only if another chunk supports it clearly better. Range 0..1; not applicable without citations.
 """
 
@@ -26,13 +26,17 @@ from functools import cached_property
 
 from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
+from scorers.text.alignment import align
+from scorers.text.chunk_text import ChunkText
 from scorers.text.negations import denies
 from scorers.text.normalise import key, words
-from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote
+from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote, is_question
 from scorers.text.sentence_check import Claim, check_sentence, claim
 
 EXPLAINED, DETAILED = 3, 1_000
 """Failures that the explanation names, and citations that the details hold: failures first."""
+ASKED = 0.8
+"""Least share of a quotation's words, in order in the question, that makes it the user's words."""
 LEAST_ROOM = 1_000_000
 """Characters that the citations of a short answer may take to compare; more for a longer one.
 
@@ -142,8 +146,8 @@ class CitationChecks:
             finding = next((finding for finding in findings if not finding.label), findings[0])
             if finding.is_outside and self._says_itself(citation, quote, finding.omitted):
                 finding = replace(finding, label="", omitted="")
-            # Words of the question are no quotation of a chunk: check the sentence instead.
-            if not finding.label or not self._is_asked(quote):
+            # What quotes no chunk is no invented quotation: check the sentence instead.
+            if not finding.label or not self._is_of_no_chunk(quote):
                 return finding
         claimed = self._claim(citation)
         if claimed is None:
@@ -188,13 +192,19 @@ class CitationChecks:
         record = self._record
         return frozenset(chunk.chunk_id for chunk in (*record.retrieved, *record.reranked))
 
-    def _is_asked(self, quote: str) -> bool:
-        """Whether the quoted words come from the question: then they quote no chunk."""
-        return key(words(quote)) in self._question
+    def _is_of_no_chunk(self, quote: str) -> bool:
+        """Whether a quotation is a question, the user's words, or the name of a chunk."""
+        if is_question(quote) or quote.casefold() in self._chunks_by_name:
+            return True
+        quoted = words(quote)
+        if key(quoted) in self._question.key:
+            return True
+        place = align(quoted, self._question)
+        return place is not None and place.similarity >= ASKED
 
     @cached_property
-    def _question(self) -> str:
-        return key(words(self._record.query or ""))
+    def _question(self) -> ChunkText:
+        return ChunkText(self._record.query or "")
 
     def _says_itself(self, citation: Citation, quote: str, omitted: str) -> bool:
         """Whether the answer denies in its own words what it quotes: *never "mix bleach"*."""
@@ -247,10 +257,7 @@ def _left_out(skipped: int, *, is_cut: bool) -> str:
 def _failure_texts(failed: Sequence[tuple[Citation, QuoteMatch]], chunks: int) -> Iterator[str]:
     for citation, finding in failed:
         target = citation.chunk_id or citation.target or citation.marker
-        wording = WORDING[finding.label]
-        if finding.checked == "sentence" and finding.label == "quote_not_found":
-            wording = "the sentence that cites chunk {target} differs from it"
-        yield wording.format(
+        yield WORDING[finding.label].format(
             target=target, other=finding.other, chunks=chunks, omitted=finding.omitted
         )
 

@@ -159,7 +159,7 @@ HARMLESS = {
 
 
 def cases(passages: Sequence[Passage], count: int, chance: random.Random) -> Iterator[Case]:
-    """About `count` cases: every mutation as a quotation and as a copied sentence."""
+    """About `count` cases: every edit of a quotation; of a copied sentence the harmless ones."""
     made = 0
     while made < count:
         chunk = chance.choice(passages)
@@ -195,7 +195,7 @@ def _of(
                     language=chunk.language)  # fmt: skip
 
     for kind, mutate in BAD.items():
-        if kind == "stitched" and not is_quote:
+        if not is_quote:  # a sentence without quotation marks may say it in other words
             continue
         said = mutate(text, other, chunk.language, chance)
         if said is not None:

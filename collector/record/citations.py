@@ -13,7 +13,8 @@ from functools import lru_cache
 
 from collector.citing import markers, providers
 from collector.citing.markers import Mark
-from collector.citing.sentences import Sentences, quotations, quotes_of_groups
+from collector.citing.quotations import quotations, quotes_of_groups
+from collector.citing.sentences import Sentences
 from collector.citing.targets import Targets
 from collector.claims.documents import short_id
 from collector.claims.payload import is_json_answer, unfenced

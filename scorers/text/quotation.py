@@ -14,6 +14,7 @@ from scorers.text.alignment import align, is_match
 from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.normalise import is_unspaced, key, length, parts, words
 from scorers.text.omission import changed_by_omission, denied_outside
+from scorers.text.sentences import sentences
 
 GAP = 250
 """Most characters that an ellipsis may leave out; beyond that the parts are two places."""
@@ -31,6 +32,8 @@ PROVING_WORDS = 3
 """Least words of a quote that proves anything (an unspaced script's character is half a word)."""
 STOPPED = re.compile(r"[.!?。！？।؟։]\W*$")
 """The end of a sentence, with closing quotes or brackets behind it."""
+ASKING = ("?", "？", "؟", "\u037e")
+"""Signs that end a question."""
 FIRST_LETTER = re.compile(r"[^\W_]")
 NEAR = 40
 """Characters between two runs of one place: so close, it is an edit and not a stitch."""
@@ -144,6 +147,16 @@ def is_quoted(quote: str, texts: Iterable[str]) -> bool:
         len(distinct & chunk.distinct) >= ALIKE * len(distinct) and holds(segments, chunk)
         for chunk in chunks
     )
+
+
+def is_question(quote: str) -> bool:
+    """Whether a quotation is one question: it asserts nothing that a chunk could hold.
+
+    >>> is_question("How long do refunds take?"), is_question("Refunds take 9 days. Is that long?")
+    (True, False)
+    """
+    stretch = quote.rstrip(" \t\"'”’»)」』")
+    return stretch.endswith(ASKING) and len(sentences(stretch)) == 1
 
 
 def _may_lie(segment: Sequence[str], chunk: ChunkText) -> bool:
