@@ -15,7 +15,7 @@ from alerts.incidents.lasting import lasting, worse
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import changes_behind
 from alerts.incidents.suspects import is_fix
-from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.finding import Finding, FindingKind, order
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, Notice
 from ragvigil.model.text import one_line
@@ -26,13 +26,6 @@ SHORT = 40
 MOST_TRACES = 5
 NAMED_ROUTES = 3
 HOUR, DAY = 3600, 86_400
-WEIGHT = (
-    FindingKind.AUDIT,
-    FindingKind.BROKEN,
-    FindingKind.DRIFT,
-    FindingKind.MOVED,
-    FindingKind.CHANGED,
-)
 LOOK_AT: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "chunker, embedder, vector store settings, reranker, top-k",
     Cause.GENERATION: "prompt, model version, temperature, max tokens",
@@ -161,8 +154,8 @@ def _is_share(finding: Finding) -> bool:
     return all(level is not None and 0 <= level <= 1 for level in levels)
 
 
-def _weight(finding: Finding) -> tuple[int, int, str]:
-    return (WEIGHT.index(finding.kind), finding.since_unix_nano, finding.finding_id)
+def _weight(finding: Finding) -> tuple[tuple[bool, float, int, int], int, str]:
+    return (order(finding), finding.since_unix_nano, finding.finding_id)
 
 
 def _time(unix_nano: int) -> str:
@@ -200,7 +193,8 @@ def _change(behind: Sequence[Notice], incident: Incident) -> str:
     where = (
         f"{len(alike)} routes" if len(alike) > 1 else one_line(first.route, SHORT) or "all routes"
     )
-    values = " → ".join(one_line(value, SHORT) for value in (first.before, first.after) if value)
+    shown = [one_line(value, SHORT) for value in (first.before, first.after) if value]
+    values = " → ".join(dict.fromkeys(shown))  # cut short, two values may look the same
     lag = round((incident.since_unix_nano - first.since_unix_nano) / 60e9)
     when = f"{lag} min before" if lag > 0 else "at the same time"
     return f"{first.kind} on {where}{', ' if values else ''}{values}; coincides, {when}"

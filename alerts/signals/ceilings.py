@@ -206,12 +206,12 @@ def by_signal(settings: BrokenSettings) -> dict[str, float]:
 
 
 def usual(table: SignalMinutes, end: int) -> Floats:
-    """The week before the last two hours: requests, failures, clumping, requests a minute, own rate.
+    """The week before the last two hours, shape (5, series).
 
-    The shape is (5, series); requests a minute are infinite where there were none. The own rate is
-    the median of the days' rates, NaN with fewer than OWN_DAYS. Clumping is
-    Pearson's statistic of the hourly failures over its degrees of freedom, as in a quasi-binomial
-    model (McCullagh and Nelder 1989): a person who asks again and again fails again and again.
+    The rows are requests, failures, clumping, requests a minute (infinite where there were none),
+    and the median of the days' rates, NaN with fewer than OWN_DAYS. Clumping is Pearson's statistic
+    of the hourly failures over its degrees of freedom, as in a quasi-binomial model (McCullagh and
+    Nelder 1989): a person who asks again and again fails again and again.
     """
     n, failed, _ = table.by_hour(end // HOUR * HOUR - HOUR, USUAL_HOURS)
     requests, failures = n.sum(axis=0), failed.sum(axis=0)

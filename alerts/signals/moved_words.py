@@ -47,9 +47,19 @@ def with_numbers(finding: Finding, signal: Number, shift: Shift, now: int) -> Fi
         high=high,
         n=int(shift.n),
         seen_unix_nano=now * 10**9,
-        words=f"{signal.words} {fell} from {before:.3g} to {value:.3g}{percent}, "
+        words=f"{signal.words} {fell} {change_words(before, value)}{percent}, "
         f"{shift.n:.0f} {signal.unit}",
     )
+
+
+def change_words(before: float, value: float) -> str:
+    """Two different numbers with as many digits as show that they differ, at least three.
+
+    >>> change_words(0.5431, 0.5434), change_words(120.4, 60)
+    ('from 0.5431 to 0.5434', 'from 120 to 60')
+    """
+    digits = next((some for some in (3, 4, 5) if f"{before:.{some}g}" != f"{value:.{some}g}"), 6)
+    return f"from {before:.{digits}g} to {value:.{digits}g}"
 
 
 def change_of(finding: Finding) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
+from ragvigil.model.signal import SLOW, TRAFFIC
 
 
 class FindingKind(StrEnum):
@@ -22,8 +24,25 @@ class FindingKind(StrEnum):
     """The judge confirmed a drop after a change; pages if the drop is large enough."""
     DRIFT = "drift"
     """A detector of sustained drops; pages."""
+    LIMIT = "limit"
+    """A rate, mean or count on all traffic is past a bound that is worth a ticket, no page."""
 
 
+WEIGHT = (
+    FindingKind.AUDIT,
+    FindingKind.BROKEN,
+    FindingKind.DRIFT,
+    FindingKind.LIMIT,
+    FindingKind.MOVED,
+    FindingKind.CHANGED,
+)
+"""Kinds of findings, the one that proves most first."""
+QUALITY = frozenset({"answer_relevance", "context_relevance", "groundedness"})
+"""Numbers whose fall makes answers worse; others that move say only that something changed."""
+HARMLESS = frozenset({SLOW, TRAFFIC})
+"""Rates that make no answer worse."""
+UPSTREAM = (Layer.RETRIEVAL, Layer.GENERATION, Layer.CROSS_CUTTING)
+"""Layers in the order in which an answer passes them."""
 PAGES = frozenset({FindingKind.BROKEN, FindingKind.AUDIT, FindingKind.DRIFT})
 
 
@@ -61,3 +80,45 @@ class Finding:
     def is_open(self) -> bool:
         """Whether it still lasts."""
         return not self.cleared_unix_nano
+
+
+class Harmful(Protocol):
+    """What `harm` reads of a finding, in whatever form it is."""
+
+    @property
+    def kind(self) -> FindingKind: ...
+    @property
+    def signal(self) -> str: ...
+    @property
+    def layer(self) -> Layer: ...
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def reference(self) -> float | None: ...
+
+
+def harm(finding: Harmful) -> float:
+    """About which share of the answers a finding says are worse for their users, 0 to 1.
+
+    A broken rate counts them; a mean of a rubric that fell by 0.2 stands for a fifth of them.
+    """
+    value, reference = finding.value, finding.reference
+    if value is None or reference is None or finding.signal in HARMLESS:
+        return 0.0
+    is_rate = finding.kind is FindingKind.BROKEN
+    is_score = finding.kind in (FindingKind.AUDIT, FindingKind.DRIFT) or finding.signal in QUALITY
+    worse = value if is_rate else reference - value if is_score else 0.0
+    return min(1.0, max(0.0, worse))
+
+
+def order(finding: Harmful) -> tuple[bool, float, int, int]:
+    """A key by which the finding that harms most comes first, and of equal ones the upstream one.
+
+    Shares within a tenth are equal; a mere change comes last.
+    """
+    return (
+        finding.kind is FindingKind.CHANGED,
+        -round(harm(finding), 1),
+        UPSTREAM.index(finding.layer),
+        WEIGHT.index(finding.kind),
+    )

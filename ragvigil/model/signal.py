@@ -1,4 +1,4 @@
-"""Which signals are summed, and the names of the two that no rubric gives."""
+"""Which signals are summed, and the names of those that no rubric gives."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 SLOW = "seconds_total:slow"
 ERROR = "error"
+TRAFFIC = "requests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,13 @@ from pydantic import BaseModel, Field
 
 from ragvigil.model.audit import AuditState
 from ragvigil.model.figures import counted, in_points
-from ragvigil.model.finding import FindingKind
+from ragvigil.model.finding import WEIGHT, FindingKind
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.audits import AuditForm, AuditResultForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm
 from ragvigil.web.views.triage.layers import CellForm, State
-from ragvigil.web.views.triage.sentences import WEIGHT
 
 ORDER = ("generation", "cross_cutting", "retrieval", "corpus")
 STATES = {

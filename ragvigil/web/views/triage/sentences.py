@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragvigil.model.audit import AuditState
 from ragvigil.model.figures import between, counted, in_points, listed, score, share
-from ragvigil.model.finding import FindingKind
+from ragvigil.model.finding import FindingKind, order
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.web.rubric_names import base_of, rubric_name
@@ -14,19 +14,12 @@ from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
 from ragvigil.web.views.triage.layers import CellForm
 
-WEIGHT = (
-    FindingKind.AUDIT,
-    FindingKind.BROKEN,
-    FindingKind.DRIFT,
-    FindingKind.MOVED,
-    FindingKind.CHANGED,
-)
-"""Kinds of findings, the one that says most first; as in the message of a page."""
 MOST_ROUTES = 2
 WRONG: Mapping[str, tuple[str, str]] = {
     "answer_complete_text": ("answers on", "break off"),
     "answer_complete_text:empty": ("answers on", "have no text"),
     "answer_complete_text:truncated": ("answers on", "break off"),
+    "answer_language": ("answers on", "are in another language"),
     "answer_relevance": ("answers on", "miss the question"),
     "answerable": ("chunks on", "do not hold the answer"),
     "chunk_attribution": ("cited chunks on", "do not support the answers"),
@@ -43,6 +36,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "grounding": ("answers on", "claim what their chunks do not say"),
     "injected_context": ("chunks on", "carry instructions to the model"),
     "injection_resisted": ("answers on", "obey instructions in chunks"),
+    "prompt_relevance": ("chunks in the prompts of", "fit the questions less"),
     "refusal:refused": ("answers on", "refuse"),
     "refusal_rightness": ("answers on", "refuse, or answer, wrongly"),
     "rerank_gain": ("relevant chunks on", "are put lower by the reranker"),
@@ -67,7 +61,7 @@ LOOK_AT: Mapping[Cause, str] = {
 
 
 def main_finding(incident: IncidentForm) -> FindingForm | None:
-    """The finding that says most: of those that last, else of all."""
+    """The finding that harms most: of those that last, else of all."""
     lasting = [finding for finding in incident.findings if finding.cleared is None]
     ordered = sorted(lasting or incident.findings, key=_weight)
     return ordered[0] if ordered else None
@@ -196,9 +190,9 @@ def message_line(incident: IncidentForm, name: str) -> str:
     return next(lines, prefix).removeprefix(prefix)
 
 
-def _weight(finding: FindingForm) -> tuple[int, float, str]:
+def _weight(finding: FindingForm) -> tuple[tuple[bool, float, int, int], float, str]:
     since = finding.since.timestamp() if finding.since else 0.0
-    return (WEIGHT.index(finding.kind), since, finding.finding_id)
+    return (order(finding), since, finding.finding_id)
 
 
 def _ceiling(finding: FindingForm) -> str:
@@ -221,7 +215,7 @@ def _direction(finding: FindingForm) -> str:
     if finding.value is None or finding.reference is None:
         return "is worse"
     fell = finding.value < finding.reference
-    if finding.kind is FindingKind.MOVED and not _is_share(finding) and finding.reference:
+    if not _is_share(finding) and finding.reference:
         return f"{'fell' if fell else 'rose'} by {_percent(finding)} %"
     return f"{'fell' if fell else 'rose'} by {in_points(finding.value - finding.reference)}"
 

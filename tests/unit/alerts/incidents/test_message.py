@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.incidents.message import Message, lines, message
-from ragvigil.model.finding import FindingKind
+from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
@@ -84,6 +84,54 @@ def test_the_text_is_that_of_the_snapshot(made: object) -> None:
     assert text.replace(incident.incident_id, "ID") == path.read_text(encoding="utf-8").replace(
         incident.incident_id, "ID"
     )
+
+
+def worse(name: str, kind: FindingKind, signal: str, layer: Layer, **levels: float) -> Finding:
+    words = f"{signal} is worse"
+    return finding(name, 0, kind=kind, signal=signal, layer=layer, words=words, **levels)
+
+
+REFUSE = worse(
+    "r", FindingKind.BROKEN, "refusal:refused", Layer.GENERATION, value=0.95, reference=0.15
+)
+CITE = worse(
+    "c", FindingKind.BROKEN, "citation_validity:failed", Layer.CROSS_CUTTING,
+    value=0.31, reference=0.2,
+)  # fmt: skip
+IRRELEVANT = worse(
+    "i", FindingKind.MOVED, "context_relevance", Layer.RETRIEVAL, value=0.02, reference=0.6
+)
+SHORTER = worse(
+    "s", FindingKind.MOVED, "answer_words", Layer.GENERATION, value=40.0, reference=90.0
+)
+USED = worse("u", FindingKind.MOVED, "chunk_utilization", Layer.RETRIEVAL, value=0.1, reference=0.6)
+UNFOUNDED = worse(
+    "g", FindingKind.AUDIT, "groundedness", Layer.GENERATION, value=0.5, reference=0.8
+)
+SLOW = worse(
+    "t", FindingKind.BROKEN, "seconds_total:slow", Layer.CROSS_CUTTING, value=0.9, reference=0.05
+)
+
+
+@pytest.mark.parametrize(
+    ("findings", "first"),
+    [
+        ((SHORTER, IRRELEVANT), IRRELEVANT),  # relevance before length
+        ((UNFOUNDED, REFUSE), REFUSE),  # what harms more answers
+        ((CITE, UNFOUNDED), UNFOUNDED),  # of equal harm, the layer upstream
+        ((SLOW, UNFOUNDED), UNFOUNDED),  # slowness makes no answer worse
+        ((USED, CITE), CITE),
+    ],
+)
+def test_what_harms_most_comes_first(findings: tuple[Finding, ...], first: Finding) -> None:
+    (incident,), _ = folded((), findings, 3)
+    assert message(incident, SETTINGS).worse.startswith(first.words)
+
+
+def test_values_that_look_the_same_are_no_change() -> None:
+    change = notice("n", 0, before="x" * 50 + "1", after="x" * 50 + "2", route="")
+    (incident,), _ = folded((), [REFUSE], 3, (change,))
+    assert "→" not in message(incident, SETTINGS).changed
 
 
 def test_without_an_address_the_link_is_a_command() -> None:
