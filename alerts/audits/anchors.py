@@ -14,8 +14,8 @@ from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 MINUTE, HOUR = 60 * 10**9, 3600 * 10**9
 TOGETHER = 30 * MINUTE
 """Nanoseconds within which changes of several routes count as one change."""
-COVERED = 6 * HOUR
-"""Nanoseconds after its anchor in which an audit covers further changes on its routes."""
+COVERED = 2 * HOUR
+"""Nanoseconds after its anchor in which an audit covers numbers that moved on its routes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +90,25 @@ def in_order(anchors: Iterable[Anchor]) -> list[Anchor]:
 def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
     """Returns the audit that covers this anchor, with the anchor added; None if it needs its own.
 
-    A running audit also covers the same change on further routes and is widened by them. An audit
-    that ended covers only changes on its own routes.
+    An audit answers for one change and for the numbers that moved with it, not for a change of
+    another time or with other causes. A running audit covers its change on further routes, too, and
+    is widened by them.
     """
     for audit in audits:
         if anchor.source in audit.sources:
             return audit
         if (audit.service, audit.environment) != (anchor.service, anchor.environment):
             continue
+        if not _may_be_same(audit.causes, anchor.causes):
+            continue
         apart = anchor.time_unix_nano - audit.anchor_unix_nano
         # An audit of all routes covers every anchor of its service.
-        is_covered = not audit.routes or (
+        is_on_routes = not audit.routes or (
             bool(anchor.routes) and set(anchor.routes) <= set(audit.routes)
         )
-        if is_covered and -TOGETHER <= apart <= COVERED:
+        if is_on_routes and -TOGETHER <= apart <= (TOGETHER if anchor.weight else COVERED):
             return _join(audit, anchor)
-        if (
-            audit.is_running
-            and abs(apart) <= TOGETHER
-            and _may_be_same(audit.causes, anchor.causes)
-        ):
+        if audit.is_running and abs(apart) <= TOGETHER:
             return _join(_widen(audit, anchor), anchor)
     return None
 
@@ -132,7 +131,7 @@ def audit_of(anchor: Anchor, started_unix_nano: int) -> Audit:
 
 def _may_be_same(first: Sequence[Cause], second: Sequence[Cause]) -> bool:
     """Whether two changes may be the same one: a release or a mark, without causes, may be any."""
-    return not first or not second or set(first) == set(second)
+    return not first or not second or not set(first).isdisjoint(second)
 
 
 def _join(audit: Audit, anchor: Anchor) -> Audit:

@@ -1,7 +1,8 @@
 """Folds findings of one cause into incidents, from the first finding to the last. Pure.
 
-Findings of one service and environment are one incident if their onsets lie close together or
-follow one change, whatever the number of rubrics and routes.
+Findings of one service and environment are one incident if they began with one change, or if their
+onsets lie close together, they may have one cause, and they concern a common route. What began
+after an incident was resolved belongs to it only if it is the same again.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from alerts.incidents.lasting import confirm, is_stale_audit, is_way_back, refresh
+from alerts.incidents.belonging import SharedCause, is_same_signal
+from alerts.incidents.lasting import confirm, follows_fix, is_stale_audit, is_way_back, refresh
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
-from alerts.incidents.suspects import MINUTE, Changes, is_one_change, share_a_route
+from alerts.incidents.suspects import MINUTE, Changes
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
@@ -70,9 +72,8 @@ class FoldPass:
         changes_known.sort(key=lambda change: (change.noticed_unix_nano, repr(change)))
         unique = {change.notice_id: change for change in changes_known}
         changes = Changes([unique[name] for name in sorted(unique)], settings)
-        self._moment = Moment(
-            now=now, changes=changes, settings=settings, audits=tuple(audits)
-        )
+        self._moment = Moment(now=now, changes=changes, settings=settings, audits=tuple(audits))
+        self._shared = SharedCause(changes, settings)
 
     def place(self, findings: Iterable[Finding]) -> None:
         """Puts every finding into the incident it belongs to; opens incidents for the others."""
@@ -157,7 +158,7 @@ class FoldPass:
         joined = replace(incident, findings=tuple(sorted((*others, finding), key=_onset)))
         self.incidents[incident.incident_id] = joined
         self._record(joined, Verb.JOINED, finding_line(finding))
-        if not is_way_back(finding, joined, self._moment.changes):
+        if finding in self._moment.lasting(self._moment.without_past_audits(joined)):
             self._reopen(joined, finding)
         return True
 
@@ -170,35 +171,37 @@ class FoldPass:
         place = (finding.service, finding.environment)
         if place != (incident.service, incident.environment):
             return None
-        apart = min(
-            abs(other.since_unix_nano - finding.since_unix_nano) for other in incident.findings
-        )
-        if is_way_back(finding, incident, self._moment.changes):
+        apart = min(self._shared.onset_gap(finding, other) for other in incident.findings)
+        if self._is_way_back(finding, incident):
             return (2, apart)
-        if incident.state is IncidentState.RESOLVED and not self._moment.may_reopen(incident):
+        worse = self._moment.worse(incident)
+        is_same = any(is_same_signal(other, finding) for other in worse)
+        if _began_after(finding, incident):
+            return (0, apart) if is_same and self._is_relapse(finding, incident) else None
+        # What is late to be found reopens an incident only for a while; an audit ends whenever.
+        is_late = incident.state is IncidentState.RESOLVED and not self._moment.may_reopen(incident)
+        if is_late and finding.kind is not FindingKind.AUDIT:
             return None
-        if any(_is_same_signal(other, finding) for other in incident.findings):
+        if is_same:
             return (0, apart)
         # A person called it expected or false: other findings do not join it.
         if is_judged_none(incident):
             return None
-        if self._shares_change(finding, incident):
+        if self._shared.by_change(finding, worse):
             return (0, apart)
-        own = [
-            abs(other.since_unix_nano - finding.since_unix_nano)
-            for other in self._moment.worse(incident)
-        ]
-        # Findings on their way back do not count.
-        near = min(own, default=apart)
-        return (1, near) if near <= self._moment.settings.within_minutes * MINUTE else None
+        gap = self._shared.by_time(finding, worse)
+        return None if gap is None else (1, gap)
 
-    def _shares_change(self, finding: Finding, incident: Incident) -> bool:
-        change = self._moment.changes.anchor(finding)
-        return change is not None and any(
-            theirs is not None and is_one_change(change, theirs, self._moment.settings)
-            for other in self._moment.worse(incident)
-            for theirs in [self._moment.changes.anchor(other)]
+    def _is_way_back(self, finding: Finding, incident: Incident) -> bool:
+        """Whether it shows recovery: while the incident lasted, or just after a noticed fix."""
+        changes = self._moment.changes
+        return is_way_back(finding, incident, changes) and (
+            not _began_after(finding, incident) or follows_fix(finding, incident, changes)
         )
+
+    def _is_relapse(self, finding: Finding, incident: Incident) -> bool:
+        healthy = finding.since_unix_nano - incident.resolved_unix_nano
+        return healthy <= self._moment.settings.reopen_minutes * MINUTE
 
     def _open(self, finding: Finding) -> None:
         name = _incident_id(finding)
@@ -237,9 +240,10 @@ def _newest(findings: Iterable[Finding]) -> dict[str, Finding]:
     return {finding.finding_id: finding for finding in ordered}
 
 
-def _is_same_signal(first: Finding, second: Finding) -> bool:
-    alike = (first.kind, first.signal) == (second.kind, second.signal)
-    return alike and share_a_route(first, second)
+def _began_after(finding: Finding, incident: Incident) -> bool:
+    """Whether a finding began after the incident was resolved."""
+    is_resolved = incident.state is IncidentState.RESOLVED
+    return is_resolved and finding.since_unix_nano > incident.resolved_unix_nano
 
 
 def _onset(finding: Finding) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from alerts.audits.decide import is_small
@@ -14,12 +14,17 @@ from alerts.incidents.suspects import (
     is_fix,
     is_good_or_neutral,
     share_a_route,
+    undoes,
 )
+from ragvigil.model.audit import Audit
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Notice
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
 """Kinds that are measured again and again, so that their end is seen."""
+AUDIT_BEGINS = 10 * MINUTE
+"""Within this time a fix has an audit that may confirm it, or never."""
 
 
 def lasting(
@@ -63,9 +68,13 @@ def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:
         return False
     if goes_back(finding, incident.findings):
         return True
+    return follows_fix(finding, incident, changes) and is_good_or_neutral(finding)
+
+
+def follows_fix(finding: Finding, incident: Incident, changes: Changes) -> bool:
+    """Whether the likeliest change before a finding put one of the suspects back."""
     last = changes.anchor(finding)
-    is_after_fix = last is not None and is_fix(last, incident.suspects)
-    return is_after_fix and is_good_or_neutral(finding)
+    return last is not None and is_fix(last, incident.suspects)
 
 
 def refresh(
@@ -104,39 +113,67 @@ def _aged(stored: Finding, now: int, settings: IncidentSettings) -> Finding:
     return stored
 
 
-def without_past_audits(incident: Incident, now: int, settings: IncidentSettings) -> Incident:
-    """Clears findings of audits with the signals beside them, with the fix, or by age."""
+def without_past_audits(
+    incident: Incident, audits: Collection[Audit], now: int, settings: IncidentSettings
+) -> Incident:
+    """Clears findings of audits with the signals beside them, after the fix, or by age."""
     findings = tuple(
-        _unless_over(finding, incident, now, settings) for finding in incident.findings
+        replace(finding, cleared_unix_nano=end) if end else finding
+        for finding in incident.findings
+        for end in [_end_of_audit(finding, incident, audits, now, settings)]
     )
     return replace(incident, findings=findings)
 
 
-def _unless_over(
-    finding: Finding, incident: Incident, now: int, settings: IncidentSettings
-) -> Finding:
+def _end_of_audit(
+    finding: Finding,
+    incident: Incident,
+    audits: Collection[Audit],
+    now: int,
+    settings: IncidentSettings,
+) -> int:
+    """When a finding of an audit ended; 0 while it lasts, and for other findings."""
     if finding.kind is not FindingKind.AUDIT or not finding.is_open:
-        return finding
+        return 0
     signals = [other for other in incident.findings if other.kind in SIGNALS]
     ends = [other.cleared_unix_nano for other in signals]
     # All signals beside the audit have cleared, and one of them after the audit ended.
     if ends and all(ends) and max(ends) > finding.seen_unix_nano:
-        return replace(finding, cleared_unix_nano=max(ends))
-    if is_stale_audit(finding, now, settings) or _is_put_back(finding, incident):
-        return replace(finding, cleared_unix_nano=now)
-    return finding
+        return max(ends)
+    if is_stale_audit(finding, now, settings) or any(
+        _is_settled(fix, audits, now) for fix in fixes_of(finding, incident, settings)
+    ):
+        return now
+    return 0
+
+
+def fixes_of(
+    finding: Finding, incident: Incident, settings: IncidentSettings
+) -> tuple[Notice, ...]:
+    """The suspects that put the change back with which a finding of an audit began."""
+    return tuple(
+        fix
+        for fix in incident.suspects
+        if is_fix(fix, incident.suspects)
+        and (not fix.route or share_a_route(finding, replace(finding, routes=(fix.route,))))
+        and any(
+            undoes(fix, change)
+            and abs(change.since_unix_nano - finding.since_unix_nano)
+            <= settings.within_minutes * MINUTE
+            for change in incident.suspects
+        )
+    )
+
+
+def _is_settled(fix: Notice, audits: Iterable[Audit], now: int) -> bool:
+    """Whether the audit of a fix has ended, or none has begun in time."""
+    own = [audit for audit in audits if fix.notice_id in audit.sources]
+    if own:
+        return not any(audit.is_running for audit in own)
+    return now - fix.noticed_unix_nano >= AUDIT_BEGINS
 
 
 def is_stale_audit(finding: Finding, now: int, settings: IncidentSettings) -> bool:
     """Whether a finding of an audit is older than `audit_hours`."""
     is_old = now - finding.seen_unix_nano > settings.audit_hours * 60 * MINUTE
     return finding.kind is FindingKind.AUDIT and is_old
-
-
-def _is_put_back(finding: Finding, incident: Incident) -> bool:
-    return any(
-        fix.since_unix_nano > finding.since_unix_nano
-        and is_fix(fix, incident.suspects)
-        and (not fix.route or share_a_route(finding, replace(finding, routes=(fix.route,))))
-        for fix in incident.suspects
-    )

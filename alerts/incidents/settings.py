@@ -11,10 +11,11 @@ class IncidentSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     within_minutes: int = Field(
-        default=30,
+        default=10,
         ge=1,
         le=1440,
-        description="troubles whose beginnings lie this close together are one incident",
+        description="troubles that begin this close together are one incident, if their routes "
+        "overlap and one cause may explain both",
     )
     follows_minutes: int = Field(
         default=120,
@@ -29,7 +30,7 @@ class IncidentSettings(BaseModel):
         description="hours after which an undeclared change counts as the usual state",
     )
     clear_minutes: int = Field(
-        default=10,
+        default=5,
         ge=0,
         le=1440,
         description="minutes without anything worse after which an incident is resolved",
@@ -38,7 +39,8 @@ class IncidentSettings(BaseModel):
         default=60,
         ge=0,
         le=1440,
-        description="minutes after its resolution in which a returning trouble reopens an incident",
+        description="minutes after its resolution in which an incident is reopened by the same "
+        "trouble on the same route",
     )
     unseen_minutes: int = Field(
         default=30,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from alerts.incidents.ending import end_words
 from alerts.incidents.lasting import SIGNALS, lasting, pages, without_past_audits, worse
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, Changes, is_fix, is_one_change, suspects
@@ -37,6 +38,10 @@ class Moment:
         """The incident's findings that are worse and open."""
         return lasting(incident, self.settings, self.changes)
 
+    def without_past_audits(self, incident: Incident) -> Incident:
+        """The incident, its findings of audits that are over cleared."""
+        return without_past_audits(incident, self.audits, self.now, self.settings)
+
     def may_reopen(self, incident: Incident) -> bool:
         """Whether it was resolved so recently that a returning finding belongs to it."""
         since = self.now - incident.resolved_unix_nano
@@ -45,7 +50,7 @@ class Moment:
 
 def settle(incident: Incident, moment: Moment, record: Record, *, is_new: bool) -> Incident:
     """Names cause and suspects of an incident; escalates, wakes, reopens or ends it."""
-    incident = _without_past_audits(incident, moment)
+    incident = moment.without_past_audits(incident)
     if incident.state is IncidentState.RESOLVED:
         incident = _reopen_if_worse(incident, moment, record)
     if incident.state is IncidentState.RESOLVED:
@@ -53,7 +58,7 @@ def settle(incident: Incident, moment: Moment, record: Record, *, is_new: bool) 
     # The event of the opening covers suspects and escalation of a new incident.
     first = _silent if is_new else record
     # Again after the suspects are known: a fix among them ends an audit's finding.
-    incident = _without_past_audits(_explain(incident, moment, first), moment)
+    incident = moment.without_past_audits(_explain(incident, moment, first))
     incident = _escalate(incident, moment, first)
     return _end(_wake(incident, moment, record), moment, record)
 
@@ -73,10 +78,6 @@ def finding_line(finding: Finding) -> str:
     """A finding in one line."""
     where = ", ".join(route for route in finding.routes if route) or "all routes"
     return f"{finding.kind}: {finding.words or finding.signal} on {where}"
-
-
-def _without_past_audits(incident: Incident, moment: Moment) -> Incident:
-    return without_past_audits(incident, moment.now, moment.settings)
 
 
 def _silent(_: Incident, __: Verb, ___: str) -> None:
@@ -144,7 +145,8 @@ def _end(incident: Incident, moment: Moment, record: Record) -> Incident:
     last = max(finding.cleared_unix_nano for finding in moment.worse(incident) or incident.findings)
     if moment.now - last < moment.settings.clear_minutes * MINUTE:
         return incident
-    record(incident, Verb.CLEARED, "nothing is worse any more")
+    words = end_words(incident, moment.changes.all, moment.audits, moment.settings)
+    record(incident, Verb.CLEARED, words)
     return replace(
         incident,
         state=IncidentState.RESOLVED,

@@ -24,8 +24,20 @@ MOST_SUSPECTS = 40
 """An incident has at most this many suspects that are no fixes, and as many fixes."""
 LAST = 3
 """The rank, behind those of `_rank`, of an earlier suspect that no finding follows any more."""
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.-])")
-"""A number that stands alone: none in the name of a model."""
+NUMBER = re.compile(r"(?<![\w.:/+-])(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?![\w.:/-])", re.ASCII)
+"""A number that stands alone: no part of a name, a version, a date or a time."""
+MEASURED = frozenset(
+    {
+        ChangeKind.RECHUNKED,
+        ChangeKind.REEMBEDDED,
+        ChangeKind.REINDEXED,
+        ChangeKind.CHUNK_COUNT,
+    }
+)
+"""Kinds whose words hold medians of the traffic, which never come back to the digit.
+
+All other kinds hold what the service states: version 2.5 is not version 2.4.
+"""
 CITATIONS = "citations"
 COSTLY = frozenset({"seconds_total", "cost_usd"})
 """Numbers that are better when they are lower."""
@@ -67,7 +79,7 @@ def _with_undoings(first: Sequence[Notice], changes: Iterable[Notice]) -> list[N
     """Adds the changes that put these back, those that undo the putting back, and so on."""
     chosen, rest = list(first), [change for change in changes if change not in first]
     while True:
-        more = [change for change in rest if any(_undoes(change, other) for other in chosen)]
+        more = [change for change in rest if any(undoes(change, other) for other in chosen)]
         if not more:
             return chosen
         chosen += more
@@ -75,20 +87,35 @@ def _with_undoings(first: Sequence[Notice], changes: Iterable[Notice]) -> list[N
 
 
 class Changes:
-    """The changes of the last hours; caches the likeliest one before each finding."""
+    """The changes of the last hours; caches what lies before each finding."""
 
     def __init__(self, changes: Iterable[Notice], settings: IncidentSettings) -> None:
         self.all = tuple(changes)
         self._settings = settings
-        self._anchors: dict[tuple[object, ...], Notice | None] = {}
+        self._before: dict[tuple[object, ...], tuple[Notice, ...]] = {}
+        self._rollouts: dict[str, frozenset[str]] = {}
+
+    def before(self, finding: Finding) -> tuple[Notice, ...]:
+        """The changes that a finding follows, fixes included; the likeliest first."""
+        key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
+        if key not in self._before:
+            near = [change for change in self.all if follows(finding, change, self._settings)]
+            self._before[key] = tuple(sorted(near, key=lambda change: _rank(finding, change)))
+        return self._before[key]
 
     def anchor(self, finding: Finding) -> Notice | None:
         """The likeliest change before one finding, fixes included; None if nothing changed."""
-        key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
-        if key not in self._anchors:
-            near = [change for change in self.all if follows(finding, change, self._settings)]
-            self._anchors[key] = min(near, key=lambda change: _rank(finding, change), default=None)
-        return self._anchors[key]
+        return next(iter(self.before(finding)), None)
+
+    def rollout(self, change: Notice) -> frozenset[str]:
+        """The ids of a change and of all that were made with it."""
+        if change.notice_id not in self._rollouts:
+            self._rollouts[change.notice_id] = frozenset(
+                other.notice_id
+                for other in (change, *self.all)
+                if is_one_change(change, other, self._settings)
+            )
+        return self._rollouts[change.notice_id]
 
 
 def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> bool:
@@ -107,9 +134,41 @@ def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> boo
 
 
 def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> bool:
-    """Whether two notices of a service are one rollout: close in time, whatever the route."""
+    """Whether two notices of a service are one change.
+
+    That is the same change as it reaches further routes, or several kinds of change at the same
+    time on the same route, of which one may be the cause of the other (a release of anything).
+    """
+    if first.notice_id == second.notice_id:
+        return True
+    if first.service != second.service:
+        return False
     apart = abs(first.since_unix_nano - second.since_unix_nano)
-    return first.notice_id == second.notice_id or apart <= settings.within_minutes * MINUTE
+    if _is_same_step(first, second):
+        return apart <= settings.follows_minutes * MINUTE
+    share_route = not first.route or not second.route or first.route == second.route
+    causes = [set(CAUSES[change.kind]) for change in (first, second)]
+    may_be_one = not all(causes) or bool(causes[0] & causes[1])
+    return share_route and may_be_one and apart <= settings.within_minutes * MINUTE
+
+
+def _is_same_step(first: Notice, second: Notice) -> bool:
+    """Whether both say the same of two routes: the same kind, from the same value to the same."""
+    if first.kind is not second.kind or first.environment != second.environment:
+        return False
+    if first.kind is ChangeKind.DOCUMENTS:
+        return any(
+            not set(_ids(first, name)).isdisjoint(_ids(second, name))
+            for name in ("new_documents", "edited_documents", "gone_documents")
+        )
+    return is_alike(first.kind, first.after, second.after) and (
+        first.before == second.before or is_alike(first.kind, first.before, second.before)
+    )
+
+
+def _ids(change: Notice, name: str) -> Sequence[str]:
+    ids = change.evidence.get(name)
+    return ids if isinstance(ids, list | tuple) else ()
 
 
 def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
@@ -123,12 +182,13 @@ def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
     for candidate in sorted(
         (*alike, change), key=lambda candidate: (candidate.since_unix_nano, candidate.notice_id)
     ):
-        if any(_undoes(candidate, other) for other in alike if other.notice_id not in fixes):
+        if any(undoes(candidate, other) for other in alike if other.notice_id not in fixes):
             fixes.add(candidate.notice_id)
     return change.notice_id in fixes
 
 
-def _undoes(later: Notice, earlier: Notice) -> bool:
+def undoes(later: Notice, earlier: Notice) -> bool:
+    """Whether a change puts an earlier one back."""
     place = (later.kind, later.service, later.route)
     return (
         place == (earlier.kind, earlier.service, earlier.route)
@@ -143,25 +203,34 @@ def _restores(fix: Notice, change: Notice) -> bool:
         # A fix of documents removes what was new and brings back what was gone.
         undone = (change.evidence.get("gone_documents"), change.evidence.get("new_documents"))
         return put_back == undone and any(put_back)
-    return _is_alike(fix.before, change.after) and _is_alike(fix.after, change.before)
+    return is_alike(fix.kind, fix.before, change.after) and is_alike(
+        fix.kind, fix.after, change.before
+    )
 
 
-def _is_alike(first: str, second: str) -> bool:
-    """Whether the words are the same, and measured numbers differ by a tenth at most.
+def is_alike(kind: ChangeKind, first: str, second: str) -> bool:
+    """Whether two values are the same; of measured numbers, to a tenth. No value is like none.
 
-    >>> _is_alike("chunks of 118 characters", "chunks of 120 characters")
+    >>> is_alike(ChangeKind.RECHUNKED, "chunks of 118 characters", "chunks of 120 characters")
     True
-    >>> _is_alike("small", "large"), _is_alike("", "")
+    >>> is_alike(ChangeKind.PROMPT, "2.4", "2.5"), is_alike(ChangeKind.PROMPT, "", "")
     (False, False)
     """
-    if NUMBER.sub("#", first) != NUMBER.sub("#", second):
-        return False
-    pairs = zip(NUMBER.findall(first), NUMBER.findall(second), strict=True)
-    return bool(first) and all(isclose(float(a), float(b), rel_tol=0.1) for a, b in pairs)
+    if kind not in MEASURED or first == second:
+        return bool(first) and first == second
+    # Words and numbers alternate, beginning with words.
+    parts, others = NUMBER.split(first), NUMBER.split(second)
+    return parts[::2] == others[::2] and all(
+        isclose(float(number), float(other), rel_tol=0.1)
+        for number, other in zip(parts[1::2], others[1::2], strict=True)
+    )
 
 
 def goes_back(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether a move is a recovery: the first move of its signal and route was opposite."""
+    """Whether a move is a recovery: it undoes the first move of its signal and route.
+
+    A move past the level of before, to the other side, is no recovery.
+    """
     moves = [
         other
         for other in others
@@ -172,7 +241,14 @@ def goes_back(finding: Finding, others: Iterable[Finding]) -> bool:
     if finding.kind is not FindingKind.MOVED or not moves:
         return False
     first = min(moves, key=lambda move: (move.since_unix_nano, move.finding_id))
-    return direction(first) * direction(finding) < 0
+    return direction(first) * direction(finding) < 0 and _is_restored(finding, first)
+
+
+def _is_restored(finding: Finding, first: Finding) -> bool:
+    """Whether a level lies nearer to that before the first move than the first move led."""
+    if finding.value is None or first.value is None or first.reference is None:
+        return True
+    return abs(finding.value - first.reference) < abs(first.value - first.reference)
 
 
 def is_good(finding: Finding) -> bool:

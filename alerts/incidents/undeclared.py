@@ -16,17 +16,16 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
 
+DECLARED = 30 * MINUTE
+"""A mark is posted this long before or after what it declares."""
 LAYERS = {Cause.RETRIEVAL: Layer.RETRIEVAL, Cause.GENERATION: Layer.GENERATION}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedAudit:
-    """An audit that has ended: its service and routes, and the time of its change."""
+    """An audit that has ended; `sources` are the ids of the notices it answers for."""
 
-    service: str
-    environment: str
-    routes: tuple[str, ...]
-    anchor_unix_nano: int
+    sources: tuple[str, ...]
     ended_unix_nano: int
 
 
@@ -46,17 +45,17 @@ def undeclared(
         for change in notices
         if not change.is_declared
         and not is_fix(change, notices)
-        and not _is_declared(change, notices, settings)
+        and not _is_declared(change, notices)
     )
 
 
-def _is_declared(change: Notice, notices: Iterable[Notice], settings: IncidentSettings) -> bool:
+def _is_declared(change: Notice, notices: Iterable[Notice]) -> bool:
     return any(
         other.is_declared
         and other.service == change.service
         and other.environment in ("", change.environment)
         and other.route in ("", change.route)
-        and abs(other.since_unix_nano - change.since_unix_nano) <= settings.within_minutes * MINUTE
+        and abs(other.since_unix_nano - change.since_unix_nano) <= DECLARED
         for other in notices
     )
 
@@ -71,18 +70,9 @@ def _over(
     """When the ticket ended: put back, audited, or the usual state by now; 0 while it lasts."""
     # Ended by whichever came first.
     put_back = [other.noticed_unix_nano for other in notices if is_fix(other, (change,))]
-    audited = [audit.ended_unix_nano for audit in audits if _speaks_of(audit, change, settings)]
+    audited = [audit.ended_unix_nano for audit in audits if change.notice_id in audit.sources]
     usual = change.since_unix_nano + settings.undeclared_hours * 60 * MINUTE
     return min((*put_back, *audited, *((usual,) if usual <= now else ())), default=0)
-
-
-def _speaks_of(audit: EndedAudit, change: Notice, settings: IncidentSettings) -> bool:
-    apart = abs(audit.anchor_unix_nano - change.since_unix_nano)
-    return (
-        (audit.service, audit.environment) == (change.service, change.environment)
-        and (not audit.routes or change.route in audit.routes)
-        and apart <= settings.within_minutes * MINUTE
-    )
 
 
 def _finding(change: Notice, cleared: int, now: int) -> Finding:

@@ -104,10 +104,4 @@ class Watch:
 
 
 def _ended_audit(audit: Audit) -> EndedAudit:
-    return EndedAudit(
-        service=audit.service,
-        environment=audit.environment,
-        routes=audit.routes,
-        anchor_unix_nano=audit.anchor_unix_nano,
-        ended_unix_nano=audit.ended_unix_nano,
-    )
+    return EndedAudit(sources=audit.sources, ended_unix_nano=audit.ended_unix_nano)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from alerts.incidents.fold import Folded, fold
 from alerts.incidents.settings import IncidentSettings
+from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import ChangeKind, Notice
@@ -59,8 +60,9 @@ def folded(
     findings: list[Finding],
     minutes: float,
     notices: tuple[Notice, ...] = (),
+    audits: tuple[Audit, ...] = (),
 ) -> Folded:
-    return fold(incidents, findings, notices, START + 60 * minutes, SETTINGS)
+    return fold(incidents, findings, notices, START + 60 * minutes, SETTINGS, audits)
 
 
 def cleared(finding: Finding, minutes: float) -> Finding:

@@ -108,7 +108,8 @@ def test_the_same_change_on_a_further_route_joins_from_its_own_time_on() -> None
         notice(ChangeKind.RECHUNKED, route="/chat", at=T + MINUTE),
         replace(notice(route="/chat"), service="shop"),
         replace(notice(route="/chat"), environment="test"),
-        notice(at=T + 7 * HOUR),
+        notice(ChangeKind.RECHUNKED, at=T + MINUTE),
+        notice(at=T + 31 * MINUTE),
         notice(at=T - HOUR),
     ],
 )
@@ -127,13 +128,16 @@ def test_a_release_joins_any_change_of_its_minutes_and_adds_no_cause() -> None:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_what_changes_on_its_routes_within_hours_is_covered(is_over: bool) -> None:
+def test_what_moved_on_its_routes_soon_after_is_covered(is_over: bool) -> None:
     standing = audit(is_over=is_over)
-    covered = covered_by([standing], of_notice(notice(ChangeKind.TOP_K, at=T + 5 * HOUR)))
+    move = of_finding(moved(at=T + HOUR))
+    assert move is not None
+    covered = covered_by([standing], move)
     assert covered is not None
-    assert covered.audit_id == standing.audit_id
-    assert covered.routes == standing.routes
-    assert set(covered.causes) == {Cause.GENERATION, Cause.RETRIEVAL}
+    assert (covered.audit_id, covered.routes) == (standing.audit_id, standing.routes)
+    late = of_finding(moved(at=T + 3 * HOUR))
+    assert late is not None
+    assert covered_by([standing], late) is None
 
 
 def test_an_audit_that_ended_takes_in_no_further_route() -> None:

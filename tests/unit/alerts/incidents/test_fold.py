@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from alerts.incidents.fold import fold
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.verbs import Action, act
+from ragvigil.model.audit import Audit, AuditResult
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Cause, ChangeKind, Notice
@@ -30,9 +31,11 @@ def the_one(incidents: tuple[Incident, ...]) -> Incident:
     return incidents[0]
 
 
-def test_onsets_within_half_an_hour_are_one_incident_whatever_the_route_and_rubric() -> None:
-    found = [finding("a", 0), finding("b", 25, routes=("/chat",)), finding("c", 50)]
-    incidents, events = folded((), found, 60)
+def test_follow_on_damage_of_one_fault_is_one_incident() -> None:
+    low = finding("a", 0, layer=Layer.RETRIEVAL, signal="context_relevance")
+    refusals = finding("b", 6, causes=tuple(Cause), signal="refusal:refused")
+    shorter = moved("c", 9, causes=(Cause.GENERATION,), signal="answer_words")
+    incidents, events = folded((), [refusals, shorter, low], 20)
     incident = the_one(incidents)
     assert [held.finding_id for held in incident.findings] == ["a", "b", "c"]
     assert incident.since_unix_nano == at(0)
@@ -40,8 +43,35 @@ def test_onsets_within_half_an_hour_are_one_incident_whatever_the_route_and_rubr
 
 
 def test_onsets_further_apart_are_two_incidents() -> None:
-    incidents, _ = folded((), [finding("a", 0), finding("b", 31)], 40)
+    incidents, _ = folded((), [finding("a", 0), finding("b", 11)], 40)
     assert len(incidents) == 2
+
+
+def test_an_onset_that_few_requests_tell_may_lie_further_off() -> None:
+    sparse = finding("b", 20, n=10, seen_unix_nano=at(40))
+    the_one(folded((), [finding("a", 0), sparse], 40)[0])
+    frequent = replace(sparse, n=200)
+    assert len(folded((), [finding("a", 0), frequent], 40)[0]) == 2
+
+
+def test_faults_on_other_routes_are_two_incidents_however_near() -> None:
+    found = [finding("a", 0), finding("b", 1, routes=("/chat",))]
+    assert len(folded((), found, 10)[0]) == 2
+    everywhere = finding("c", 1, routes=())
+    the_one(folded((), [found[0], everywhere], 10)[0])
+
+
+def test_faults_that_no_one_cause_explains_are_two_incidents() -> None:
+    empty = finding("a", 0, causes=(Cause.RETRIEVAL, Cause.CORPUS), layer=Layer.RETRIEVAL)
+    cut_off = finding("b", 2, causes=(Cause.GENERATION,), layer=Layer.GENERATION)
+    assert len(folded((), [empty, cut_off], 10)[0]) == 2
+
+
+def test_a_refusal_with_a_change_of_its_own_is_no_damage_of_the_retrieval() -> None:
+    low = finding("a", 0, layer=Layer.RETRIEVAL, signal="context_relevance")
+    refusals = finding("b", 6, causes=tuple(Cause), signal="refusal:refused")
+    prompt = notice("p", 6)
+    assert len(folded((), [low, refusals], 20, (prompt,))[0]) == 2
 
 
 def test_other_services_and_environments_have_incidents_of_their_own() -> None:
@@ -52,15 +82,15 @@ def test_other_services_and_environments_have_incidents_of_their_own() -> None:
 
 def test_a_confirmed_audit_joins_the_ticket_of_the_change_and_pages_once() -> None:
     change = notice("n", 0, ChangeKind.RECHUNKED)
-    ticket, _ = folded((), [moved("m", 35)], 40, (change,))
+    ticket, _ = folded((), [moved("m", 8)], 40, (change,))
     assert the_one(ticket).severity is Severity.TICKET
     audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(75))
-    paged, events = folded(ticket, [moved("m", 35), audit], 75, (change,))
+    paged, events = folded(ticket, [moved("m", 8), audit], 75, (change,))
     incident = the_one(paged)
     assert incident.severity is Severity.PAGE
     assert incident.paged_unix_nano == at(75)
     assert {event.verb for event in events} == {Verb.JOINED, Verb.ESCALATED}
-    later, events = folded(paged, [moved("m", 35), audit], 80, (change,))
+    later, events = folded(paged, [moved("m", 8), audit], 80, (change,))
     assert the_one(later).paged_unix_nano == at(75)
     assert not events
 
@@ -101,13 +131,38 @@ def test_without_a_page_drop_every_confirmed_drop_pages(after: float) -> None:
     assert the_one(incidents).severity is Severity.PAGE
 
 
-def test_findings_that_follow_one_change_late_are_its_incident() -> None:
-    changes = (notice("n", 0), notice("n2", 5, route="/chat"))
-    found = [finding("a", 10), finding("b", 100, routes=("/chat",))]
-    incidents, _ = folded((), found, 110, changes)
-    the_one(incidents)
-    apart, _ = folded((), found, 110)
-    assert len(apart) == 2
+def test_one_change_on_several_routes_is_one_incident() -> None:
+    versions = {"before": "v1", "after": "v2"}
+    changes = (notice("n", 0, **versions), notice("n2", 45, route="/chat", **versions))
+    found = [finding("a", 4), finding("b", 50, routes=("/chat",))]
+    the_one(folded((), found, 110, changes)[0])
+    assert len(folded((), found, 110)[0]) == 2
+    other = (changes[0], replace(changes[1], after="v3"))
+    assert len(folded((), found, 110, other)[0]) == 2
+
+
+def test_a_release_of_several_kinds_of_change_is_one_incident() -> None:
+    changes = (
+        notice("release", 0, ChangeKind.RELEASE, route=""),
+        notice("prompt", 1),
+        notice("chunks", 2, ChangeKind.RECHUNKED, route="/chat"),
+    )
+    found = [
+        finding("a", 3, causes=(Cause.GENERATION,)),
+        finding("b", 4, causes=(Cause.RETRIEVAL,), routes=("/chat",)),
+    ]
+    the_one(folded((), found, 20, changes)[0])
+    assert len(folded((), found, 20, changes[1:])[0]) == 2
+
+
+def test_what_follows_a_change_late_shares_it_only_where_its_onset_is_uncertain() -> None:
+    change = notice("n", 0)
+    late = finding("b", 60, n=200)
+    assert len(folded((), [finding("a", 2), late], 70, (change,))[0]) == 2
+    drift = replace(late, kind=FindingKind.DRIFT)
+    the_one(folded((), [finding("a", 2), drift], 70, (change,))[0])
+    rolling = replace(change, share=0.4)
+    the_one(folded((), [finding("a", 2), late], 70, (rolling,))[0])
 
 
 def test_a_later_change_has_an_incident_of_its_own() -> None:
@@ -116,16 +171,59 @@ def test_a_later_change_has_an_incident_of_its_own() -> None:
     assert len(incidents) == 2
 
 
-def test_nothing_open_for_ten_minutes_resolves_by_itself() -> None:
+def test_nothing_open_for_five_minutes_resolves_by_itself() -> None:
     opened, _ = folded((), [finding("a")], 5)
     waiting, _ = folded(opened, [cleared(finding("a"), 20)], 20)
     assert the_one(waiting).state is IncidentState.OPEN
-    still, _ = folded(waiting, [], 29)
+    still, _ = folded(waiting, [], 24)
     assert the_one(still).state is IncidentState.OPEN
-    done, events = folded(still, [], 30)
+    done, events = folded(still, [], 25)
     assert the_one(done).state is IncidentState.RESOLVED
-    assert the_one(done).resolved_unix_nano == at(30)
+    assert the_one(done).resolved_unix_nano == at(25)
     assert [event.verb for event in events] == [Verb.CLEARED]
+
+
+def test_a_resolved_incident_takes_back_nothing_but_the_same_again() -> None:
+    opened, _ = folded((), [finding("a", value=0.4, reference=0.2)], 5)
+    done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
+    again = finding("a2", 70, signal="signal_a", value=0.5, reference=0.2)
+    the_one(folded(done, [again], 75)[0])
+    for other in (
+        replace(again, routes=("/chat",)),
+        replace(again, signal="signal_b"),
+        replace(again, value=0.1),
+        replace(again, since_unix_nano=at(101)),
+    ):
+        assert len(folded(done, [other], 101)[0]) == 2, other
+
+
+def test_a_late_symptom_of_a_resolved_incident_is_no_second_page() -> None:
+    opened, _ = folded((), [finding("a")], 5)
+    done, _ = folded(opened, [cleared(finding("a"), 20)], 40)
+    found_late = finding("b", 4)
+    incident = the_one(folded(done, [found_late], 45)[0])
+    assert incident.state is IncidentState.OPEN
+    assert incident.paged_unix_nano == at(5)
+
+
+def test_answers_that_are_halved_hours_after_a_cleared_incident_are_news() -> None:
+    longer = moved("long", 0, signal="answer_words", value=300.0, reference=200.0)
+    opened, _ = folded((), [longer], 20)
+    done, _ = folded(opened, [cleared(longer, 90)], 110)
+    assert the_one(done).state is IncidentState.RESOLVED
+    halved = moved("half", 390, signal="answer_words", value=100.0, reference=200.0)
+    assert len(folded(done, [halved], 400)[0]) == 2
+    # Back at the level of before, but long after the incident: no way back of it, either.
+    back = replace(halved, value=200.0, reference=300.0)
+    assert len(folded(done, [back], 400)[0]) == 2
+
+
+def test_a_way_back_that_is_found_late_belongs_to_the_incident_in_which_it_began() -> None:
+    longer = moved("long", 0, signal="answer_words", value=300.0, reference=200.0)
+    opened, _ = folded((), [longer], 20)
+    done, _ = folded(opened, [cleared(longer, 90)], 110)
+    back = moved("back", 80, signal="answer_words", value=200.0, reference=300.0)
+    assert the_one(folded(done, [back], 130)[0]).state is IncidentState.RESOLVED
 
 
 def test_what_comes_back_within_an_hour_opens_the_same_incident_without_a_second_page() -> None:
@@ -155,7 +253,7 @@ def test_numbers_that_go_back_after_the_fix_open_nothing() -> None:
     fix = notice("fix", 90, before="large", after="small")
     up = moved("up", 95, signal="signal_down", value=500.0, reference=130.0)
     both = (change, fix)
-    fixed, _ = folded(opened, [cleared(moved("down", 5), 95), up], 100, both)
+    fixed, _ = folded(opened, [cleared(moved("down", 5), 97), up], 100, both)
     assert the_one(fixed).state is IncidentState.OPEN
     done, _ = folded(fixed, [up], 110, both)
     incident = the_one(done)
@@ -166,8 +264,9 @@ def test_numbers_that_go_back_after_the_fix_open_nothing() -> None:
 
 
 def test_a_neutral_move_after_the_fix_opens_nothing_but_a_worse_one_does() -> None:
-    change = notice("n", 0, before="chunks of 500", after="chunks of 120")
-    fix = notice("fix", 90, before="chunks of 121", after="chunks of 498")
+    chunks = ChangeKind.RECHUNKED
+    change = notice("n", 0, chunks, before="chunks of 500", after="chunks of 120")
+    fix = notice("fix", 90, chunks, before="chunks of 121", after="chunks of 498")
     opened, _ = folded((), [finding("a", 5)], 10, (change,))
     neutral = moved("t", 130, signal="answer_words", value=90.0, reference=60.0)
     fixed, _ = folded(opened, [neutral, finding("a", 5)], 135, (change, fix))
@@ -178,7 +277,8 @@ def test_a_neutral_move_after_the_fix_opens_nothing_but_a_worse_one_does() -> No
 
 
 def test_a_signal_that_falls_again_after_it_rose_is_worse_again() -> None:
-    down, up = moved("1", 0, signal="citations"), moved("2", 20, signal="citations", value=900.0)
+    down = moved("1", 0, signal="citations")
+    up = moved("2", 20, signal="citations", value=500.0, reference=120.0)
     again = moved("3", 40, signal="citations")
     opened, _ = folded((), [down], 1)
     back, _ = folded(opened, [cleared(down, 20), up], 21)
@@ -201,9 +301,10 @@ def test_an_audit_alone_ends_with_the_fix_or_after_a_day() -> None:
     audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
     opened, _ = folded((), [audit], 60, (change,))
     fix = notice("fix", 90, before="v2", after="v1")
-    fixed, _ = folded(opened, [audit], 95, (change, fix))
-    done, _ = folded(fixed, [audit], 106, (change, fix))
+    fixed, _ = folded(opened, [audit], 103, (change, fix))
+    done, events = folded(fixed, [audit], 109, (change, fix))
     assert the_one(done).state is IncidentState.RESOLVED
+    assert events[-1].text == "fixed at 13:30 by prompt v1, no audit confirmed it"
     lasting, _ = folded(opened, [audit], 60 + 23 * 60)
     assert the_one(lasting).state is IncidentState.OPEN
     old, _ = folded(lasting, [audit], 61 + 24 * 60)
@@ -211,6 +312,50 @@ def test_an_audit_alone_ends_with_the_fix_or_after_a_day() -> None:
     assert the_one(over).state is IncidentState.RESOLVED
     again, _ = folded((), [audit], 80 + 24 * 60)
     assert again == ()
+
+
+def test_a_drop_lasts_until_the_audit_of_its_fix_has_ended() -> None:
+    change, fix = notice("n", 0, before="v1", after="v2"), notice("f", 90, before="v2", after="v1")
+    dropped = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
+    opened, _ = folded((), [dropped], 60, (change,))
+    audit = Audit(
+        audit_id="a",
+        service="desk",
+        environment="prod",
+        anchor_unix_nano=at(90),
+        started_unix_nano=at(92),
+        sources=("f",),
+    )
+    running, _ = folded(opened, [dropped], 125, (change, fix), audits=(audit,))
+    assert the_one(running).findings[0].is_open
+    gain = AuditResult(rubric="signal_x", layer=Layer.CROSS_CUTTING, low=0.05, high=0.2)
+    ended = replace(audit, ended_unix_nano=at(131), results=(gain,))
+    over, _ = folded(running, [dropped], 131, (change, fix), audits=(ended,))
+    done, events = folded(over, [], 136, (change, fix), audits=(ended,))
+    assert the_one(done).state is IncidentState.RESOLVED
+    assert events[-1].text == "fixed at 13:30 by prompt v1, confirmed 14:11"
+
+
+def test_the_fix_of_another_change_ends_no_drop() -> None:
+    changes = (
+        notice("n", 0, before="v1", after="v2"),
+        notice("model", -60, ChangeKind.LLM_MODEL, before="small", after="large"),
+        notice("fix", 90, ChangeKind.LLM_MODEL, before="large", after="small"),
+    )
+    dropped = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
+    opened, _ = folded((), [dropped], 60, changes)
+    later, _ = folded(opened, [dropped], 200, changes)
+    assert the_one(later).findings[0].is_open
+
+
+def test_the_end_names_the_release_after_which_the_numbers_came_back() -> None:
+    release = notice("r", 60, ChangeKind.RELEASE, route="", before="2.4.1", after="2.4.2")
+    opened, _ = folded((), [finding("a")], 5)
+    over, _ = folded(opened, [cleared(finding("a"), 75)], 75, (release,))
+    _, events = folded(over, [], 80, (release,))
+    assert events[-1].text == "fixed at 13:00 by release 2.4.2, confirmed 13:15"
+    _, events = folded(over, [], 80, (replace(release, since_unix_nano=at(-5)),))
+    assert events[-1].text == "nothing is worse any more"
 
 
 def test_a_finding_that_nobody_confirms_any_more_is_over() -> None:
@@ -229,7 +374,7 @@ def test_a_snooze_ends_and_a_page_ends_it_early() -> None:
     assert not events
     awake, _ = folded(asleep, [moved("m")], 60)
     assert the_one(awake).state is IncidentState.OPEN
-    paged, _ = folded(asleep, [moved("m"), finding("b", 20)], 31)
+    paged, _ = folded(asleep, [moved("m"), finding("b", 5)], 31)
     assert the_one(paged).state is IncidentState.OPEN
     assert the_one(paged).severity is Severity.PAGE
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from alerts.incidents.suspects import is_good
+from alerts.incidents.suspects import is_alike, is_fix, is_good
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import ChangeKind
 from ragvigil.model.score import Layer
+from tests.unit.alerts.incident_values import notice
 
 
 def moved(signal: str, reference: float, value: float, kind: FindingKind) -> Finding:
@@ -44,3 +48,46 @@ def test_a_move_is_good_only_towards_the_better_side(
 
 def test_what_is_broken_is_never_good() -> None:
     assert not is_good(moved("refusal:refused", 0.4, 0.1, FindingKind.BROKEN))
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "expected"),
+    [
+        (ChangeKind.RECHUNKED, "chunks of 498 characters", "chunks of 500 characters", True),
+        (ChangeKind.RECHUNKED, "chunks of 498 characters", "chunks of 120 characters", False),
+        (ChangeKind.REEMBEDDED, "mean score -0.51", "mean score -0.52", True),
+        (ChangeKind.REEMBEDDED, "mean score -0.51", "mean score 0.51", False),
+        (ChangeKind.REEMBEDDED, "mean score 1.2e-05", "mean score 1.21e-05", True),
+        (ChangeKind.REEMBEDDED, "mean score nan", "mean score 0.5", False),
+        (ChangeKind.RELEASE, "2.4.1", "2.4.2", False),
+        (ChangeKind.PROMPT, "2.4", "2.5", False),
+        (ChangeKind.PROMPT, "2026-05-30", "2026-05-31", False),
+        (ChangeKind.PROMPT, "#", "3", False),
+        (ChangeKind.RECHUNKED, "# of 5", "5 of #", False),
+        (ChangeKind.RECHUNKED, "chunks of ٣", "chunks of ²", False),
+        (ChangeKind.RECHUNKED, "built 2026-05-30", "built 2026-05-31", False),
+        (ChangeKind.MAX_TOKENS, "500", "512", False),
+        (ChangeKind.LLM_MODEL, "", "", False),
+    ],
+)
+def test_only_measured_numbers_are_alike_to_a_tenth(
+    kind: ChangeKind, first: str, second: str, *, expected: bool
+) -> None:
+    assert is_alike(kind, first, second) is expected
+    assert is_alike(kind, second, first) is expected
+    assert is_alike(kind, first, first) is bool(first)
+
+
+@given(kind=st.sampled_from(list(ChangeKind)), first=st.text(), second=st.text())
+def test_whatever_a_service_states_can_be_compared(
+    kind: ChangeKind, first: str, second: str
+) -> None:
+    assert is_alike(kind, first, second) is is_alike(kind, second, first)
+
+
+def test_the_next_release_puts_none_back() -> None:
+    first = notice("1", 0, ChangeKind.RELEASE, before="2.4", after="2.5")
+    second = notice("2", 60, ChangeKind.RELEASE, before="2.5", after="2.6")
+    assert not is_fix(second, (first, second))
+    back = notice("3", 60, ChangeKind.RELEASE, before="2.5", after="2.4")
+    assert is_fix(back, (first, back))

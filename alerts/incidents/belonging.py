@@ -1,0 +1,121 @@
+"""Decides whether findings have one cause: one change, or one time with causes and routes. Pure.
+
+Nearness in time alone is no cause: two faults a few minutes apart, on other routes or in other
+layers, are two incidents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import reduce
+
+from alerts.incidents.cause import ANY, FOUND, possible
+from alerts.incidents.settings import IncidentSettings
+from alerts.incidents.suspects import MINUTE, Changes, direction, share_a_route
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import CAUSES, Cause, Notice
+from ragvigil.model.score import Layer
+
+ONSET_REQUESTS = 5
+"""Requests by which an onset may be estimated too early or too late."""
+SHORTEST, LONGEST = 5, 30
+"""Bounds, in minutes, of the window in which a finding's requests were counted."""
+MOST_SLACK = 15 * MINUTE
+"""Most that an onset may be off by."""
+EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
+"""Kinds whose onset is the time of a change."""
+
+
+def is_same_signal(first: Finding, second: Finding) -> bool:
+    """Whether both say that one signal moved in one direction on a common route."""
+    alike = (first.signal, direction(first)) == (second.signal, direction(second))
+    return alike and share_a_route(first, second)
+
+
+class SharedCause:
+    """Compares findings of one service by their changes, onsets, causes and routes."""
+
+    def __init__(self, changes: Changes, settings: IncidentSettings) -> None:
+        self._changes, self._settings = changes, settings
+        self._near = settings.within_minutes * MINUTE
+        self._origins: dict[tuple[object, ...], Notice | None] = {}
+
+    def onset_gap(self, first: Finding, second: Finding) -> int:
+        """Nanoseconds between two onsets, less by how far both may be off."""
+        apart = abs(first.since_unix_nano - second.since_unix_nano)
+        return max(0, apart - self._slack(first) - self._slack(second))
+
+    def by_change(self, finding: Finding, others: Iterable[Finding]) -> bool:
+        """Whether the finding and one of the others began with one change."""
+        change = self.origin(finding)
+        if change is None:
+            return False
+        rollout = self._changes.rollout(change)
+        return any(
+            theirs is not None and not rollout.isdisjoint(self._changes.rollout(theirs))
+            for theirs in map(self.origin, others)
+        )
+
+    def by_time(self, finding: Finding, others: Collection[Finding]) -> int | None:
+        """The gap to the nearest of the others that may have the same cause; None without one.
+
+        Their onsets lie within `within_minutes` and their routes overlap. A cause is possible for
+        both and, if the others have causes in common, one of these.
+        """
+        causes = self._causes(finding)
+        all_causes = [self._causes(other) for other in others]
+        common = reduce(frozenset.__and__, all_causes, ANY)
+        if common and not causes & common:
+            return None
+        gaps = [
+            self.onset_gap(finding, other)
+            for other, theirs in zip(others, all_causes, strict=True)
+            if causes & theirs and share_a_route(finding, other)
+        ]
+        return min((gap for gap in gaps if gap <= self._near), default=None)
+
+    def origin(self, finding: Finding) -> Notice | None:
+        """The change with which a finding began; None where none fits in time and cause."""
+        key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
+        if key not in self._origins:
+            likeliest_first = self._changes.before(finding)
+            self._origins[key] = next(
+                (change for change in likeliest_first if self._fits(finding, change)), None
+            )
+        return self._origins[key]
+
+    def _fits(self, finding: Finding, change: Notice) -> bool:
+        causes = CAUSES[change.kind]
+        if causes and not _reach(finding) & set(causes):
+            return False
+        # A change that rolls out shows late: first only a small share of the requests has it.
+        apart = abs(finding.since_unix_nano - change.since_unix_nano) - self._slack(finding)
+        return change.share < 1 or apart <= self._near
+
+    def _causes(self, finding: Finding) -> frozenset[Cause]:
+        """The causes that can have led to a finding: those of its change, if it has one."""
+        change, reach = self.origin(finding), _reach(finding)
+        return (reach & set(CAUSES[change.kind]) if change else frozenset()) or reach
+
+    def _slack(self, finding: Finding) -> int:
+        """Nanoseconds by which the onset of a finding may be off."""
+        if finding.kind is FindingKind.DRIFT:
+            return self._settings.follows_minutes * MINUTE
+        if finding.kind in EXACT or not finding.n:
+            return 0
+        since = (finding.seen_unix_nano - finding.since_unix_nano) // MINUTE
+        window = min(max(since, SHORTEST), LONGEST) * MINUTE
+        return min(MOST_SLACK, ONSET_REQUESTS * window // finding.n)
+
+
+def _reach(finding: Finding) -> frozenset[Cause]:
+    """The possible causes, those included from which the finding may follow as further damage.
+
+    Worse context makes worse answers, so numbers of answers may move with the retrieval. What no
+    context does to an answer (it is cut off, it has no text, it cites what is not there) is broken,
+    not moved.
+    """
+    causes = possible(finding)
+    is_further = finding.kind in (FindingKind.MOVED, FindingKind.DRIFT)
+    is_of_answers = finding.layer is not Layer.RETRIEVAL and Cause.GENERATION in causes
+    return causes | FOUND if is_further and is_of_answers else causes
