@@ -112,8 +112,9 @@ def test_a_heading_says_what_is_wrong_and_where(fields: dict[str, object], words
     assert heading(incident(finding(**fields))).startswith(words)  # type: ignore[arg-type]
 
 
-def test_the_finding_that_says_most_of_those_that_last_is_the_main_one() -> None:
-    audit = finding(FindingKind.AUDIT, finding_id="a", signal="groundedness")
+def test_the_finding_that_harms_most_of_those_that_last_is_the_main_one() -> None:
+    levels = {"value": 0.0, "reference": 1.0}
+    audit = finding(FindingKind.AUDIT, finding_id="a", signal="groundedness", **levels)
     over = finding(FindingKind.AUDIT, finding_id="b", cleared=NOON)
     assert main_finding(incident(finding(), audit)) == audit
     assert main_finding(incident(finding(), over)) == finding()
