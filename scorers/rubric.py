@@ -27,7 +27,7 @@ FIELDS = frozenset(
 )
 """Fields of a record that a rubric may need."""
 SCALES = frozenset({"0..1", "label"})
-DERIVED = ("precision", "answerable", "rank_gain")
+DERIVED = ("precision", "answerable", "rank_gain", "prompt_mean")
 """Scores that are computed from the grades of chunks, by `scorers/judge/derived_scores.py`."""
 
 

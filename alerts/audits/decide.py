@@ -10,7 +10,7 @@ later show 10 by luck (docs/adr/0014-a-confirmed-drop-pages-from-ten-points.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -29,9 +29,15 @@ IN_SIGHT = 2
 """Factor on the records that an audit may judge where a drop is in sight."""
 ROUNDING = 1e-9
 """Rounding error of the difference of two means: 0.9 - 0.8 must count as 0.1."""
-ONE_REPLY = frozenset({"context_relevance", "context_precision", "answerable", "rerank_gain"})
+RETRIEVED, PROMPT, GROUNDED = "context_relevance", "prompt_relevance", "groundedness"
+ONE_REPLY = frozenset({RETRIEVED, PROMPT, "context_precision", "answerable", "rerank_gain"})
 """Rubrics computed from the same judge reply: they share one rubric's false confirmations."""
-GENERATION = frozenset({"groundedness", "completeness", "answer_relevance", "chunk_attribution"})
+BESIDE = frozenset({"rerank_gain"})
+"""Rubrics that are read beside others, and ask for no pair of their own: few records have them."""
+GENERATION = frozenset(
+    {GROUNDED, "context_adherence", "completeness", "answer_relevance", "chunk_attribution"}
+)
+OF_CHUNKS = (Cause.RETRIEVAL, Cause.CORPUS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,20 +176,25 @@ def next_rubrics(results: Sequence[AuditResult], plan: Plan, pairs: int) -> tupl
     """Returns the rubrics still to be judged; none when the audit is at its end.
 
     A drop of a rubric ends those after it, which follow from it. The `then` rubrics wait until all
-    the first have ended, and are left out if one of those dropped. A small drop does neither.
+    the first have ended, and are left out if one of those dropped. A small drop does neither, and
+    rubrics of BESIDE alone ask for nothing.
     """
     closed = {result.rubric for result in results if not _is_open(result, plan)}
-    first = tuple(
-        takewhile(lambda rubric: rubric not in _dropped_rubrics(results, plan), plan.first)
-    )
+    dropped = _dropped_rubrics(results, plan)
+    first = _until_drop(plan.first, dropped)
     judged_first = [result for result in results if result.rubric in plan.first]
     is_left = pairs < allowed_pairs(judged_first, plan)
     running = tuple(rubric for rubric in first if rubric not in closed)
-    if running and is_left:
+    if set(running) - BESIDE and is_left:
         return running
     if first != plan.first:
         return ()
-    return tuple(rubric for rubric in plan.then if rubric not in closed)
+    return tuple(rubric for rubric in _until_drop(plan.then, dropped) if rubric not in closed)
+
+
+def _until_drop(rubrics: Sequence[str], dropped: Collection[str]) -> tuple[str, ...]:
+    """The rubrics before the first that dropped: what comes after it follows from it."""
+    return tuple(takewhile(lambda rubric: rubric not in dropped, rubrics))
 
 
 def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -> tuple[str, ...]:
@@ -191,7 +202,8 @@ def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -
 
     A drop in sight gets the first rubrics more pairs; the `then` rubrics do not wait for these.
     """
-    if len(pairs) < plan.records or _dropped_rubrics(results, plan) & set(plan.first):
+    dropped = _dropped_rubrics(results, plan)
+    if len(pairs) < plan.records or dropped & set(plan.first):
         return ()
     closed = {result.rubric for result in results if not _is_open(result, plan)}
     judged_rubrics = [
@@ -199,7 +211,7 @@ def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -
     ]
     return tuple(
         rubric
-        for rubric in plan.then
+        for rubric in _until_drop(plan.then, dropped)
         if rubric not in closed and any(rubric not in judged for judged in judged_rubrics)
     )
 
@@ -207,18 +219,21 @@ def overdue(results: Sequence[AuditResult], plan: Plan, pairs: Sequence[Pair]) -
 def caused_by(
     rubric: str, results: Sequence[AuditResult], causes: Sequence[Cause]
 ) -> tuple[Cause, ...]:
-    """Returns the causes of a drop of this rubric, narrowed to the change's own where they agree.
+    """Returns the possible causes of a drop of this rubric; `causes` are those of the change.
 
-    A drop of a generation rubric has the cause generation only where relevance is steady: worse
-    context makes worse answers too.
+    A drop of a generation rubric has the cause generation only where the chunks of the prompt are
+    steady: worse context makes worse answers too. Where the prompt alone lost relevance, its chunks
+    were lost on the way. Whether chunks are worse by retrieval or corpus no rubric tells.
     """
-    states = {result.rubric: result.state for result in results}
+    steady = {result.rubric for result in results if result.state is AuditState.STEADY}
+    is_prompt_judged = any(result.rubric == PROMPT and result.n for result in results)
     if rubric in GENERATION:
-        if states.get("context_relevance") is AuditState.STEADY:
-            return (Cause.GENERATION,)
-        return tuple(causes)
-    implied = (Cause.RETRIEVAL, Cause.CORPUS)
-    return tuple(cause for cause in implied if cause in causes) or implied[:1]
+        chunks = PROMPT if is_prompt_judged else RETRIEVED
+        return (Cause.GENERATION,) if chunks in steady else tuple(causes)
+    if rubric == "factual_accuracy":
+        return (Cause.CORPUS,) if GROUNDED in steady else tuple(causes)
+    is_lost = rubric in BESIDE or (rubric == PROMPT and RETRIEVED in steady)
+    return (Cause.RETRIEVAL,) if is_lost else OF_CHUNKS
 
 
 def _values(pairs: Sequence[Pair], rubric: str) -> Iterator[tuple[float, float]]:

@@ -20,14 +20,15 @@ class AuditSettings(BaseModel):
         "as many where a drop is in sight",
     )
     rubrics: tuple[str, ...] = Field(
-        default=("context_relevance", "context_precision", "groundedness"),
+        default=("context_relevance", "prompt_relevance", "rerank_gain", "groundedness"),
         min_length=1,
         description="judged rubrics of an audit, by layer: a drop that pages ends the rubrics "
-        "after it; the first two are read from the same replies",
+        "after it; the first three are read from the same replies",
     )
     then: tuple[str, ...] = Field(
-        default=("chunk_attribution", "completeness"),
-        description="judged on the same answers, only if no rubric above dropped enough to page",
+        default=("completeness", "chunk_attribution", "answer_relevance", "factual_accuracy"),
+        description="judged on the same answers, only if no rubric above dropped enough to page; "
+        "a drop ends these, too",
     )
     smallest_drop: Annotated[float, Field(ge=0.01, le=0.5)] = Field(
         default=0.04, description="smallest drop that matters; a smaller drop counts as none"

@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from alerts.audits.confidence import LEAST
 from alerts.audits.decide import Plan, allowed_pairs, next_rubrics, overdue, update
 from alerts.audits.pairs import NOT_ASKED, Ask, Before, after_of, judge, next_pairs
 from alerts.audits.words import Pace, conclusion, lack_of_records, lack_of_time, progress
 from ragvigil.llm.outcome import OUTAGES, FailureKind
-from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair
+from ragvigil.model.audit import Audit, AuditResult, AuditState, Pair, Verdict
 from ragvigil.store.watch import audits
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ STEP_PAIRS = 16
 HOUR = 3600.0
 TRANSIENT = frozenset(map(str, OUTAGES))
 """Failures that pass: a pair that met one is not stored, and judged again in a later step."""
+OPTIONAL = frozenset({"prompt_relevance", "rerank_gain", "factual_accuracy"})
+"""Rubrics that some services have nothing for."""
 BUDGET = str(FailureKind.BUDGET)
 SPENT = "it lacked budget: today's reserve of the judge is spent"
 
@@ -78,17 +81,28 @@ def run_step(
 
 
 def _active_plan(plan: Plan, pairs: Sequence[Pair]) -> Plan:
-    """Leaves out the rubrics that the judge is not configured to judge."""
-    labels: dict[str, set[str]] = {}
+    """Leaves out the rubrics that the judge does not judge here.
+
+    It is not configured to, or they apply to none of the first LEAST records: there is no reranker,
+    or no reference.
+    """
+    by_rubric: dict[str, list[Verdict]] = {}
     for pair in pairs:
         for verdict in pair.after.verdicts:
-            labels.setdefault(verdict.rubric, set()).add(verdict.label)
-    mute = {rubric for rubric, values in labels.items() if values == {NOT_ASKED}}
+            by_rubric.setdefault(verdict.rubric, []).append(verdict)
+    mute = {rubric for rubric, verdicts in by_rubric.items() if _is_mute(rubric, verdicts)}
     return replace(
         plan,
         first=tuple(rubric for rubric in plan.first if rubric not in mute),
         then=tuple(rubric for rubric in plan.then if rubric not in mute),
     )
+
+
+def _is_mute(rubric: str, verdicts: Sequence[Verdict]) -> bool:
+    if {verdict.label for verdict in verdicts} == {NOT_ASKED}:
+        return True
+    is_empty = all(verdict.value is None for verdict in verdicts)
+    return rubric in OPTIONAL and len(verdicts) >= LEAST and is_empty
 
 
 def _due(audit: Audit, pairs: Sequence[Pair], plan: Plan) -> tuple[str, ...]:

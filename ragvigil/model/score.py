@@ -49,6 +49,7 @@ UPSTREAM: tuple[str, ...] = (
     "context_relevance",
     "answerable",
     "context_precision",
+    "prompt_relevance",
     "context_recall",
     "chunk_utilization",
     "rerank_gain",

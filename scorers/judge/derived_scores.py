@@ -4,7 +4,8 @@
 of the precision at their ranks. `answerable`: 1 if a chunk is relevant, else 0; its mean is a rate.
 `rank_gain`: nDCG after the reranker minus nDCG before it, both at the number of chunks that the
 reranker kept, mapped from -1..1 to 0..1: 0.5 is no change, more is a gain. The gain of a chunk is
-its grade's value; the ideal order is that of all graded chunks.
+its grade's value; the ideal order is that of all graded chunks. `prompt_mean`: the mean of the
+best chunks that reached the prompt, MOST_OF_PROMPT at most.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from ragvigil.model.score import Kind, Score
 from scorers.judge.suspicion import LABEL
 from scorers.judge_table import Grade, JudgeTable
 from scorers.rubric import Rubric
+
+MOST_OF_PROMPT = 5
+"""Chunks of the prompt that count, the best: a long prompt is no worse for its last chunks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,9 @@ def _derived_value(
         summary = f"{sum(relevant)} of {len(relevant)} chunks are relevant"
         value = float(any(relevant))
         return Score(rubric=rubric.name, value=value, explanation=summary, details=details)
+    grades = {chunk.chunk_id: value for chunk, value in zip(chunks, values, strict=True)}
+    if rubric.aggregation == "prompt_mean":
+        return _prompt_mean(rubric.name, record.context, grades)
     # Without a relevant chunk the order is not at fault.
     if not any(relevant):
         return Score.not_applicable(rubric.name, "no chunk is relevant", label="none_relevant")
@@ -80,7 +87,6 @@ def _derived_value(
         value = average_precision(relevant)
         summary = f"relevant at rank {ranks}"
         return Score(rubric=rubric.name, value=value, explanation=summary, details=details)
-    grades = {chunk.chunk_id: value for chunk, value in zip(chunks, values, strict=True)}
     return _rank_gain(rubric.name, record.reranked, grades)
 
 
@@ -93,6 +99,22 @@ def average_precision(relevant: Sequence[bool]) -> float:
     above = accumulate(relevant)
     precisions = [hits / rank for rank, hits in enumerate(above, 1) if relevant[rank - 1]]
     return sum(precisions) / len(precisions)
+
+
+def _prompt_mean(name: str, context: Sequence[Document], grades: Mapping[str, float]) -> Score:
+    shown = list(dict.fromkeys(chunk.chunk_id for chunk in context))
+    if not shown:
+        return Score.not_applicable(name, "no chunk reached the prompt")
+    strangers = [chunk_id for chunk_id in shown if chunk_id not in grades]
+    if strangers:
+        reason = f"{len(strangers)} chunks of the prompt were not retrieved, so they have no grade"
+        return Score.not_applicable(name, reason)
+    best = sorted((grades[chunk_id] for chunk_id in shown), reverse=True)[:MOST_OF_PROMPT]
+    return Score(
+        rubric=name,
+        value=min(1.0, sum(best) / len(best)),
+        explanation=f"{len(shown)} of {len(grades)} graded chunks reached the prompt",
+    )
 
 
 def _rank_gain(name: str, reranked: Sequence[Document], grades: Mapping[str, float]) -> Score:

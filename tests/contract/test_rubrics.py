@@ -24,7 +24,7 @@ DERIVED = {name: rubric for name, rubric in EVERY.items() if rubric.derived_from
 EXPECTED = (
     "answer_relevance answerable chunk_attribution completeness context_adherence"
     " context_precision context_relevance factual_accuracy groundedness grounding"
-    " injection_resisted refusal_rightness rerank_gain"
+    " injection_resisted prompt_relevance refusal_rightness rerank_gain"
 )
 
 

@@ -98,9 +98,11 @@ async def test_a_bad_answer_scores_lower_than_a_good_one(
     assert label in bad.label
 
 
-async def test_the_grades_of_chunks_give_three_more_scores(court: Court) -> None:
+async def test_the_grades_of_chunks_give_four_more_scores(court: Court) -> None:
     found = await scores(court, GOOD, "context_relevance")
-    assert set(found) == {"context_relevance", "context_precision", "answerable", "rerank_gain"}
+    assert set(found) == {
+        "context_relevance", "context_precision", "answerable", "prompt_relevance", "rerank_gain",
+    }  # fmt: skip
     assert found["answerable"].value == 1.0
     gain = found["rerank_gain"].value
     assert gain is not None

@@ -56,6 +56,7 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
         "answered_wrongly": "answer although their chunks do not",
         ANY: "are wrong to answer, or to refuse",
     },
+    "prompt_relevance": {ANY: "get chunks that do not help with the question"},
     "rerank_gain": {ANY: "lose relevant chunks to the reranker"},
     "retrieval_shape": {
         "empty": "find nothing",

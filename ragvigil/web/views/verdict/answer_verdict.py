@@ -53,6 +53,7 @@ BY_RUBRIC = {
     "context_relevance": "Most chunks that were found do not help with the question.",
     "answerable": "The retriever found nothing that answers it.",
     "context_precision": "The chunks that answer it were ranked low.",
+    "prompt_relevance": "The chunks of the prompt do not help with the question.",
     "rerank_gain": "The reranker ranked the chunks worse than the retriever had.",
     "retrieval_shape": "The retriever returned the same text several times.",
 }

@@ -17,6 +17,7 @@ from ragvigil.model.score import Layer
 from tests.audit_pairs import paired
 
 RELEVANCE, GROUNDEDNESS, COMPLETENESS = "context_relevance", "groundedness", "completeness"
+PROMPT = "prompt_relevance"
 PLAN = Plan(first=(RELEVANCE, GROUNDEDNESS), then=(COMPLETENESS,))
 STEADY = [(0.9, 0.9), (1.0, 1.0), (0.8, 0.85), (1.0, 0.95)]
 WORSE = [(0.9, 0.7), (1.0, 0.6), (0.8, 0.6), (1.0, 1.0)]
@@ -235,16 +236,58 @@ def test_what_comes_then_does_not_wait_for_a_drop_in_sight() -> None:
     assert overdue([result(state=AuditState.DROPPED, before=0.9, after=0.7)], PLAN, judged) == ()
 
 
+def test_a_gain_of_the_reranker_alone_asks_for_no_pair() -> None:
+    plan = Plan(first=(RELEVANCE, "rerank_gain", GROUNDEDNESS))
+    steady = [result(name, state=AuditState.STEADY) for name in (RELEVANCE, GROUNDEDNESS)]
+    assert next_rubrics(steady, plan, 100) == ()
+    assert next_rubrics(steady[:1], plan, 100) == ("rerank_gain", GROUNDEDNESS)
+
+
+def test_a_drop_among_the_last_rubrics_ends_those_after_it() -> None:
+    plan = replace(PLAN, then=(COMPLETENESS, "answer_relevance"))
+    steady = [result(name, state=AuditState.STEADY) for name in PLAN.first]
+    dropped = result(COMPLETENESS, state=AuditState.DROPPED, before=0.9, after=0.6)
+    assert next_rubrics(steady, plan, 300) == plan.then
+    assert next_rubrics([*steady, dropped], plan, 300) == ()
+
+
 def test_after_the_end_of_all_nothing_is_needed() -> None:
     results = [result(name, state=AuditState.STEADY) for name in (*PLAN.first, *PLAN.then)]
     assert next_rubrics(results, PLAN, 10) == ()
 
 
-def test_a_drop_of_relevance_is_of_retrieval_or_of_the_documents_that_changed() -> None:
+@pytest.mark.parametrize("cause", [None, *Cause])
+def test_a_drop_of_relevance_is_of_retrieval_or_corpus_whatever_changed(
+    cause: Cause | None,
+) -> None:
     results = [result(RELEVANCE, state=AuditState.DROPPED)]
-    assert caused_by(RELEVANCE, results, ()) == (Cause.RETRIEVAL,)
-    assert caused_by(RELEVANCE, results, (Cause.CORPUS,)) == (Cause.CORPUS,)
-    assert caused_by(RELEVANCE, results, (Cause.GENERATION,)) == (Cause.RETRIEVAL,)
+    causes = (cause,) if cause else ()
+    assert caused_by(RELEVANCE, results, causes) == (Cause.RETRIEVAL, Cause.CORPUS)
+
+
+def test_what_the_prompt_alone_lost_was_lost_on_the_way() -> None:
+    lost = [result(RELEVANCE, state=AuditState.STEADY), result(PROMPT, state=AuditState.DROPPED)]
+    assert caused_by(PROMPT, lost, (Cause.CORPUS,)) == (Cause.RETRIEVAL,)
+    assert caused_by("rerank_gain", (), (Cause.CORPUS,)) == (Cause.RETRIEVAL,)
+    both = [result(RELEVANCE), result(PROMPT, state=AuditState.DROPPED)]
+    assert caused_by(PROMPT, both, ()) == (Cause.RETRIEVAL, Cause.CORPUS)
+
+
+def test_what_is_untrue_and_supported_is_of_the_corpus() -> None:
+    supported = [result(state=AuditState.STEADY)]
+    assert caused_by("factual_accuracy", supported, (Cause.GENERATION,)) == (Cause.CORPUS,)
+    assert caused_by("factual_accuracy", [result()], ()) == ()
+
+
+def test_worse_answers_from_steady_retrieval_are_not_of_generation_where_the_prompt_is_worse() -> (
+    None
+):
+    results = [
+        result(RELEVANCE, state=AuditState.STEADY),
+        result(PROMPT, n=200),
+        result(state=AuditState.DROPPED),
+    ]
+    assert caused_by(GROUNDEDNESS, results, ()) == ()
 
 
 def test_a_drop_of_groundedness_is_of_generation_where_relevance_is_steady() -> None:

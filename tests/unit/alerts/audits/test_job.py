@@ -192,7 +192,7 @@ def test_a_drop_of_relevance_ends_the_audit_at_once(watched: Watched) -> None:
     traffic(watched.store)
     watched.scorer = level(0.2, of="context_relevance")
     (found,) = watched.turns(notice(ChangeKind.RECHUNKED))
-    assert found.causes == (Cause.RETRIEVAL,)
+    assert found.causes == (Cause.RETRIEVAL, Cause.CORPUS)
     assert watched.audit.pairs < 100
 
 
@@ -226,8 +226,8 @@ def test_no_change_ends_with_words_and_no_finding(watched: Watched) -> None:
     assert watched.turns(notice(ChangeKind.RECHUNKED)) == ()
     assert watched.audit.state is AuditState.STEADY
     assert watched.audit.progress == (
-        "context_relevance: no drop over 4 points; context_precision: no drop over 4 points; "
-        "groundedness: no drop over 4 points"
+        "context_relevance: no drop over 4 points; prompt_relevance: no drop over 4 points; "
+        "rerank_gain: no drop over 4 points; groundedness: no drop over 4 points"
     )
 
 
@@ -443,3 +443,30 @@ def test_rubrics_that_the_judge_never_speaks_of_end_the_audit(watched: Watched) 
         "it lacked rubrics: the judge is configured for none of its own ([judge] rubrics)"
     )
     assert watched.audit.pairs == STEP_PAIRS
+
+
+def test_a_rubric_that_applies_to_no_record_keeps_no_audit_open(watched: Watched) -> None:
+    traffic(watched.store)
+    watched.settings = AuditSettings(then=("factual_accuracy",))
+    watched.restart()
+    usual = watched.ask
+    without = {"rerank_gain", "factual_accuracy"}
+
+    def ask(records: Sequence[RagRecord], rubrics: Sequence[str]) -> list[tuple[Score, ...]] | None:
+        judged = usual(records, rubrics)
+        return judged and [
+            tuple(
+                replace(score, value=None, explanation="there is none")
+                if score.rubric in without
+                else score
+                for score in scores
+            )
+            for scores in judged
+        ]
+
+    watched.scorer = lambda _record, _rubric: 0.9
+    watched.auditing = watched.audited_by(ask)
+    watched.turns(notice())
+    assert watched.audit.state is AuditState.STEADY
+    assert {result.rubric for result in watched.audit.results}.isdisjoint(without)
+    assert watched.audit.pairs < 300

@@ -154,6 +154,7 @@ def test_a_family_is_a_judged_rubric_and_those_derived_from_it() -> None:
         "context_relevance",
         "context_precision",
         "answerable",
+        "prompt_relevance",
         "rerank_gain",
     }
     assert derived["groundedness"] == ["groundedness"]

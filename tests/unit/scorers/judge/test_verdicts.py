@@ -360,6 +360,20 @@ def test_a_gain_needs_a_reranker_whose_chunks_were_graded() -> None:
     assert of_chunks(3, 0, 2, record=empty)["rerank_gain"].value is None
 
 
+def test_what_reached_the_prompt_is_graded_beside_what_was_retrieved() -> None:
+    first, second, third = GOOD.retrieved
+    worst = replace(GOOD, context=(second,))
+    by_rubric = of_chunks(3, 0, 2, record=worst)
+    assert by_rubric["context_relevance"].value == pytest.approx(5 / 9)
+    assert by_rubric["prompt_relevance"].value == 0.0
+    kept = of_chunks(3, 0, 2, record=replace(GOOD, context=(first, third)))
+    assert kept["prompt_relevance"].value == pytest.approx((1 + 2 / 3) / 2)
+    strange = replace(GOOD, context=(Document(chunk_id="elsewhere", content="New."),))
+    assert of_chunks(3, 0, 2, record=strange)["prompt_relevance"].value is None
+    none = replace(GOOD, context=(), absent={"context": Absent.NOT_SENT})
+    assert of_chunks(3, 0, 2, record=none)["prompt_relevance"].absent == "context"
+
+
 def test_a_chunk_without_a_text_leaves_no_order_to_judge() -> None:
     first, second, third = GOOD.retrieved
     record = replace(GOOD, retrieved=(first, replace(second, content=""), third))
