@@ -116,6 +116,13 @@ class Runner:
         ]
         return Runner(code, self._settings, clock=self._clock, cpu_clock=self._cpu_clock)
 
+    def prepare(self) -> None:
+        """Loads what scorers load when they first need it, so that no record pays for it."""
+        for scorer in self._scorers:
+            load = getattr(scorer, "prepare", None)
+            if load is not None:
+                load()
+
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; not applicable where a needed field is absent."""
         return self.score_each([record])[0]

@@ -9,8 +9,31 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from scorers.golden import read_golden
 from scorers.rubric import read_files
+from scorers.text.language import known_languages
 
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class AnswerLanguageSettings(BaseModel):
+    """Which languages an answer may be in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    languages: tuple[str, ...] = Field(
+        default=(),
+        description="ISO 639 codes of the languages that the service answers in (`en`, `de`): a "
+        "question in another language may be answered in any of these; by default an answer is in "
+        "the language of its question",
+    )
+
+    @field_validator("languages")
+    @classmethod
+    def _languages_known(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
+        for code in codes:
+            if code not in known_languages():
+                allowed = ", ".join(sorted(known_languages()))
+                raise ValueError(f"{code!r} is not one of {allowed}")
+        return codes
 
 
 class ScorersSettings(BaseModel):
@@ -37,6 +60,7 @@ class ScorersSettings(BaseModel):
         description="most processes that score beside the core while it is behind; by default one "
         "per CPU but one, as far as memory allows, at most 8",
     )
+    answer_language: AnswerLanguageSettings = AnswerLanguageSettings()
     seconds_a_record: float = Field(
         default=1.0,
         gt=0,

@@ -57,6 +57,7 @@ UPSTREAM: tuple[str, ...] = (
     "injected_context",
     "injection_resisted",
     "answer_complete_text",
+    "answer_language",
     "groundedness",
     "grounding",
     "context_adherence",

@@ -21,6 +21,7 @@ MAIN: Mapping[str, Sequence[str]] = {
         "grounding",
         "citation_coverage",
         "answer_complete_text",
+        "answer_language",
     ),
     "cross_cutting": ("citation_validity", "factual_accuracy", "injected_context"),
 }

@@ -10,19 +10,13 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from scorers.text.own_words import own_words
 from scorers.text.patterns import any_of, compile_pattern, encodable
 from scorers.text.sentences import Sentence, ending, sentences
 from scorers.text.tokens import tokens
 
 LEAST_WORDS = 5
 """Least words of a sentence that states something beside a refusal."""
-# No quotation holds its own opening mark: a row of them would be read once for each.
-_FOREIGN = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]{2,600}\"|“[^“”\n]{2,600}”|„[^„“”\n]{2,600}[“”]|«[^«»\n]{2,600}»"
-    r"|»[^«»\n]{2,600}«|「[^「」\n]{2,600}」|『[^『』\n]{2,600}』|‘[^‘’\n]{12,600}’(?!\w)"
-    r"|(?<!\w)'[^'\n]{12,600}'(?!\w)|^>.*$",
-    re.DOTALL | re.MULTILINE,
-)
 _ASKING = frozenset("?？؟")
 
 
@@ -37,8 +31,7 @@ class Stance:
 @lru_cache(maxsize=512)
 def classify(answer: str) -> Stance:
     """Classifies an answer. Caches the last 512: several scorers and rubrics need the stance."""
-    # Quotations and code are blanked, not removed: offsets stay those of the answer.
-    own = _FOREIGN.sub(lambda match: " " * len(match[0]), answer)
+    own = own_words(answer)
     patterns = _patterns()
     # One search of the whole text spares most answers the search sentence by sentence.
     if not patterns.refusing.search(_normalised(own.replace("\n", " "))):

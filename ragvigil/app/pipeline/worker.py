@@ -74,6 +74,7 @@ class Worker:
         judged: Collection[str] = (),
     ) -> None:
         runner = Runner(load_scorers(settings.scorers), settings.scorers, judged=judged)
+        runner.prepare()
         rules = RouteRules.of(settings.collector.routes.rules)
         self._spool = SpoolReader(settings.data_dir / "spool")
         fetcher = TraceFetcher(self._spool)

@@ -15,6 +15,7 @@ ANY = ""
 PROBLEMS: Mapping[str, Mapping[str, str]] = {
     ANY: {"error": "end in an error", "thumbs_down": "are disliked by their users"},
     "answer_complete_text": {"truncated": "stop before their end", "empty": "have no text"},
+    "answer_language": {ANY: "are in another language than their question"},
     "answer_relevance": {ANY: "do not address the question"},
     "answerable": {ANY: "find no chunk that answers the question"},
     "chunk_attribution": {ANY: "cite chunks that do not support them"},

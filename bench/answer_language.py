@@ -1,0 +1,122 @@
+"""Is an answer in the language of its question? Labelled English answers, and 34 languages.
+
+    .venv/bin/python bench/answer_language.py [--small]
+
+Healthy are labelled answers, all English, and the written ones with a question of their language:
+each 0 is an alarm. Positive are written answers and labelled ones of at least 8 words, with a
+question in another language that is no kin: each must score 0.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bench.rig.labelled import rows
+from bench.rig.report import bench_data, finish, peak_rss_mb
+from ragvigil import RagRecord
+from scorers.answer_language import LEAST_WORDS, AnswerLanguage
+from scorers.text.language import are_alike, language
+
+SEED = 5
+WRITTEN = Path(__file__).parent / "rig" / "answer_languages.jsonl"
+SETS = ("mtrag_un", "clapnq_dev", "delucionqa_refusal", "expertqa_claims")
+WHOLE_SETS = (*SETS, "delucionqa_unanswerable", "ragtruth_qa", "lfqa_verification",
+              "attributionbench_dev", "halueval_qa", "ragchecker_pairs")  # fmt: skip
+SCORER = AnswerLanguage()
+
+Pair = tuple[str, str]
+"""A question and an answer."""
+
+
+def value(pair: Pair) -> float | None:
+    query, answer = pair
+    record = RagRecord(record_id="1", trace_id="1", query=query, answer=answer)
+    return SCORER.score(record).value
+
+
+def labelled(*, small: bool) -> dict[str, list[Pair]]:
+    """Questions and answers of each set."""
+    return {
+        name: [
+            (row["question"], row["answer"])
+            for row in rows(name, small=small)
+            if row.get("question") and row.get("answer")
+        ]
+        for name in (SETS if small or bench_data() is None else WHOLE_SETS)
+    }
+
+
+def crossed(written: Sequence[dict[str, str]]) -> list[tuple[str, Pair]]:
+    """Every question with every answer in a language that is no kin; and the answer's language."""
+    return [
+        (answer["language"], (question["question"], answer["answer"]))
+        for question in written
+        for answer in written
+        if not are_alike(question["language"], answer["language"])
+    ]
+
+
+def share(values: Iterable[float | None], wanted: float | None) -> float:
+    listed = list(values)
+    return sum(value == wanted for value in listed) / max(1, len(listed))
+
+
+def main() -> None:
+    small = "--small" in sys.argv
+    rng = random.Random(SEED)
+    written = [json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines()]
+    sets = labelled(small=small)
+    values = {name: [value(pair) for pair in pairs] for name, pairs in sets.items()}
+    every = [each for listed in values.values() for each in listed]
+    own = [value((row["question"], row["answer"])) for row in written]
+    pairs = crossed(written)
+    pairs = rng.sample(pairs, 600) if small else pairs
+    found = [(name, value(pair)) for name, pair in pairs]
+    foreign = [row["question"] for row in written if row["language"] != "en"]
+    answers = [answer for listed in sets.values() for _, answer in listed]
+    long = [answer for answer in answers if len(answer.split()) >= LEAST_WORDS]
+    english = [value((rng.choice(foreign), answer)) for answer in long[: 200 if small else None]]
+    by_language = {
+        name: share([each for other, each in found if other == name], 0.0)
+        for name in sorted({name for name, _ in found})
+    }
+    times = []
+    for query, answer in [pair for listed in sets.values() for pair in listed][:2000]:
+        language.cache_clear()
+        started = time.process_time()
+        value((query, answer))
+        times.append((time.process_time() - started) * 1e6)
+    alarms, recall = share(every, 0.0), share([each for _, each in found], 0.0)
+    figures: dict[str, object] = {
+        "rows": {name: len(listed) for name, listed in values.items()},
+        "alarms": round(alarms, 5),
+        "alarms_by_set": {name: round(share(listed, 0.0), 5) for name, listed in values.items()},
+        "applicable": round(1 - share(every, None), 3),
+        "own_language": {"rows": len(own), "alarms": share(own, 0.0), "whole": share(own, 1.0)},
+        "pairs": len(found),
+        "recall_written": round(recall, 4),
+        "lowest": dict(sorted(by_language.items(), key=lambda item: item[1])[:5]),
+        "recall_labelled": round(share(english, 0.0), 4),
+        "micros": round(statistics.median(times), 1),
+        "micros_p99": round(statistics.quantiles(times, n=100)[98], 1),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+    bars = {
+        "alarms on labelled answers <= 0.005": alarms <= 0.005,
+        "no alarm on written answers in their question's language": share(own, 0.0) == 0,
+        "recall on written answers >= 0.95": recall >= 0.95,
+        "recall on labelled answers of 8 words >= 0.95": share(english, 0.0) >= 0.95,
+    }
+    if not small:
+        bars["usual record <= 500 us"] = statistics.median(times) <= 500
+    finish("answer_language", figures, bars, seed=SEED)
+
+
+if __name__ == "__main__":
+    main()
