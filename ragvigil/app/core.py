@@ -146,6 +146,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
+            runner.prepare()
             memory.collect_seldom()
             parts.background.start()
             pipeline.run(stop)
