@@ -19,6 +19,7 @@ from ragvigil.model.finding import Finding, FindingKind, order
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, Notice
 from ragvigil.model.text import one_line
+from ragvigil.model.verdict.layer_verdict import RERANKER
 
 MOST_CHARACTERS = 200
 SHORT = 40
@@ -201,8 +202,16 @@ def _change(behind: Sequence[Notice], incident: Incident) -> str:
 
 
 def _cause(incident: Incident, findings: Sequence[Finding]) -> str:
+    verdict = incident.verdict
+    if verdict.is_blind:
+        return "none: the spans lack what they had, and nothing else is known to be worse"
+    if verdict.part == RERANKER and incident.cause is not None:
+        return f"{incident.cause}, the reranker: the prompt lost what was found"
     if incident.cause is not None:
         return f"{incident.cause}; look at {LOOK_AT[incident.cause]}"
+    if len(verdict.likely) > 1:
+        first, second = verdict.likely[:2]
+        return f"undetermined: {first.cause} or {second.cause}; to settle it: {verdict.settles}"
     # Causes that every finding allows.
     likely = [
         cause.value for cause in Cause if all(cause in possible(finding) for finding in findings)

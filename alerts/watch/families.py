@@ -19,6 +19,12 @@ INCIDENT_MESSAGE = Family(
     labels=("incident", *PARTS),
     help="1 for the same incidents; the labels are the parts of what a person reads.",
 )
+INCIDENT_LAYER = Family(
+    name="ragvigil_incident_layer",
+    kind="gauge",
+    labels=("incident", "layer", "part"),
+    help="How likely each layer is, 0 to 1, for the same incidents; none where nothing tells.",
+)
 INCIDENTS_HIDDEN = Family(
     name="ragvigil_incidents_hidden",
     kind="gauge",
@@ -81,6 +87,6 @@ ALERT_TEST = Family(
 )
 
 FAMILIES = (
-    INCIDENT_OPEN, INCIDENT_MESSAGE, INCIDENTS_HIDDEN, INCIDENTS, FALSE_PAGES, NOTICES,
-    SIGNAL, CEILING, AUDIT_OPEN, AUDIT_UNDECIDED, AUDITS, ALERT_TEST,
+    INCIDENT_OPEN, INCIDENT_MESSAGE, INCIDENT_LAYER, INCIDENTS_HIDDEN, INCIDENTS, FALSE_PAGES,
+    NOTICES, SIGNAL, CEILING, AUDIT_OPEN, AUDIT_UNDECIDED, AUDITS, ALERT_TEST,
 )  # fmt: skip

@@ -27,6 +27,7 @@ from alerts.watch.families import (
     CEILING,
     FALSE_PAGES,
     FAMILIES,
+    INCIDENT_LAYER,
     INCIDENT_MESSAGE,
     INCIDENT_OPEN,
     INCIDENTS,
@@ -48,7 +49,7 @@ UNDECIDED_SECONDS = 86_400.0
 """How long an audit that ended undecided is shown."""
 STALE_SECONDS = 600
 """Signals older than this vanish."""
-UNDETERMINED = "undetermined"
+UNDETERMINED, BLIND = "undetermined", "blind"
 ENDS = (AuditState.DROPPED, AuditState.STEADY, AuditState.UNDECIDED)
 NONE_KNOWN: Mapping[str, float] = {}
 
@@ -166,6 +167,11 @@ class WatchMetrics(Collector):
                 for incident in exposed
                 if incident.incident_id in self._messages
             },
+            INCIDENT_LAYER: {
+                (incident.incident_id, layer.cause.value, layer.part): layer.share
+                for incident in exposed
+                for layer in incident.verdict.likely
+            },
             INCIDENTS_HIDDEN: {(): float(len(visible) - len(exposed))},
             **self._signals(now),
             AUDIT_OPEN: self._audits,
@@ -221,7 +227,8 @@ def _urgency(incident: Incident) -> tuple[bool, int, str]:
 
 
 def _open_key(incident: Incident) -> Key:
-    layer = incident.cause.value if incident.cause else UNDETERMINED
+    unknown = BLIND if incident.verdict.is_blind else UNDETERMINED
+    layer = incident.cause.value if incident.cause else unknown
     return (
         incident.incident_id,
         incident.service,

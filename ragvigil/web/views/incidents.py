@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Severity, Verb
@@ -58,6 +58,37 @@ class EventForm(BaseModel):
     text: str
 
 
+class LikelyLayerForm(BaseModel):
+    """A layer that it may be."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    cause: Cause
+    share: float = Field(description="how likely it is, 0 to 1")
+    part: str = Field(description="the part of the layer, like `reranker`; empty where open")
+
+
+class LayerVerdictForm(BaseModel):
+    """Which layer it is, and what that rests on."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    cause: Cause | None = Field(default=None, description="null while undetermined")
+    part: str = Field(
+        default="", description="the part of the layer, like `reranker`; empty where open"
+    )
+    likely: list[LikelyLayerForm] = Field(default=[], description="the likeliest first")
+    supports: list[str] = Field(default=[], description="evidence for the likeliest layer")
+    contradicts: list[str] = Field(default=[], description="evidence against it")
+    missing: list[str] = Field(default=[], description="what was not measured")
+    settles: str = Field(
+        default="", description="what would settle it; empty once a layer is named"
+    )
+    is_blind: bool = Field(
+        default=False, description="the spans lack what they had; no layer is at fault"
+    )
+
+
 class IncidentForm(BaseModel):
     """Everything that one cause made worse."""
 
@@ -67,6 +98,9 @@ class IncidentForm(BaseModel):
     state: IncidentState
     severity: Severity
     cause: Cause | None = Field(description="null while undetermined")
+    verdict: LayerVerdictForm = Field(
+        default=LayerVerdictForm(), description="which layer it is, and what that rests on"
+    )
     opened: datetime | None
     since: datetime | None = Field(description="the earliest onset")
     paged: datetime | None

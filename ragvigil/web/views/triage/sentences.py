@@ -153,9 +153,14 @@ def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, s
 
 
 def layer_words(incident: IncidentForm) -> str:
-    """Which layers it may be, where the incident could not tell; empty where it could."""
+    """Which part of its layer, or which layers it may be where the incident could not tell."""
+    verdict = incident.verdict
+    if verdict.is_blind:
+        return "no layer: the spans lack what they had"
     if incident.cause is not None:
-        return ""
+        return verdict.part
+    if len(verdict.likely) > 1:
+        return " or ".join(layer.cause for layer in verdict.likely[:2])
     causes = {cause for finding in incident.findings for cause in finding.causes}
     return " or ".join(cause for cause in Cause if cause in causes) if len(causes) == 2 else ""
 

@@ -14,6 +14,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
+from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict, LikelyLayer
 from tests.unit.alerts.incident_values import SETTINGS, finding, folded, moved, notice
 
 SNAPSHOTS = Path(__file__).parent / "messages"
@@ -158,3 +159,33 @@ def test_no_word_of_statistics_stands_in_a_message() -> None:
     for made in (rechunked, invalid_citations, put_back, unexplained):
         text = " ".join(lines(message(made(), SETTINGS))).lower()
         assert not any(word in text for word in ("nats", "posterior", "e-value", "caused"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        (
+            LayerVerdict(cause=Cause.RETRIEVAL, part=RERANKER),
+            "retrieval, the reranker: the prompt lost what was found",
+        ),
+        (
+            LayerVerdict(
+                likely=(
+                    LikelyLayer(cause=Cause.RETRIEVAL, share=0.6),
+                    LikelyLayer(cause=Cause.GENERATION, share=0.4),
+                ),
+                settles="judge what was retrieved, before and after",
+            ),
+            "undetermined: retrieval or generation; to settle it: "
+            "judge what was retrieved, before and after",
+        ),
+        (
+            LayerVerdict(is_blind=True),
+            "none: the spans lack what they had, and nothing else is known to be worse",
+        ),
+    ],
+)
+def test_the_layer_is_said_as_far_as_it_is_known(verdict: LayerVerdict, line: str) -> None:
+    incidents, _ = folded((), [finding("a")], 5)
+    incident = replace(incidents[0], cause=verdict.cause, verdict=verdict)
+    assert message(incident, SETTINGS).cause == line

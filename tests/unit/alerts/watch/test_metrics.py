@@ -20,6 +20,7 @@ from alerts.watch.metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict, LikelyLayer
 from tests.monitoring import tool
 
 START = 1_767_225_600
@@ -112,6 +113,25 @@ def test_a_cause_that_is_not_known_is_undetermined() -> None:
     watch.metrics.show_incidents([incident()], {})
     assert watch.value("ragvigil_incident_open", layer="undetermined") == 1
     assert not watch.samples("ragvigil_incident_message")
+
+
+def test_likely_layers_are_series_with_their_shares_and_a_blind_incident_has_none() -> None:
+    watch = Watch()
+    likely = (
+        LikelyLayer(cause=Cause.RETRIEVAL, share=0.6, part=RERANKER),
+        LikelyLayer(cause=Cause.GENERATION, share=0.4),
+    )
+    watch.metrics.show_incidents(
+        [
+            incident(verdict=LayerVerdict(likely=likely)),
+            incident("i2", verdict=LayerVerdict(is_blind=True)),
+        ],
+        {},
+    )
+    assert watch.value("ragvigil_incident_layer", incident="i1", part=RERANKER) == 0.6
+    assert watch.value("ragvigil_incident_layer", incident="i1", layer="generation") == 0.4
+    assert watch.value("ragvigil_incident_layer", incident="i2") is None
+    assert watch.value("ragvigil_incident_open", incident="i2", layer="blind") == 1
 
 
 @pytest.mark.parametrize(
