@@ -9,7 +9,7 @@ was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
@@ -24,10 +24,21 @@ SAME_SCORE = 0.01
 SMOOTHING = 0.02
 """Weight of a new request in the running mean of `usual_new_documents`."""
 # Flags of questions asked before, and of questions asked for the first time.
-REPEATED = ("new_chunks", "new_documents", "lost_any", "lost_half", "moved")
+REPEATED = (
+    "new_chunks",
+    "new_documents",
+    "lost_any",
+    "lost_half",
+    "moved",
+    "reordered",
+    "shown_otherwise",
+    "shown_reordered",
+)
 K = TypeVar("K")
 V = TypeVar("V")
-FIRST = ("half_new", "nearly_all_new", "documents_new")
+FIRST = ("half_new", "nearly_all_new")
+Shown = tuple[int, ...] | None
+"""The chunks that reached the prompt, in its order; None where they are unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +46,18 @@ class RetrievalDiff:
     """One request compared with the past.
 
     `previous` is what its question found before, None if it was never asked. `new` are the chunks
-    never found before, `new_documents` those of documents never found before.
+    never found before, `new_documents` those of documents never found before. `shown` and
+    `shown_before` are what reached the prompt.
     """
 
     mark: Mark
+    question: int = 0
     chunks: tuple[Chunk, ...]
     previous: tuple[Chunk, ...] | None
     new: tuple[Chunk, ...]
     new_documents: tuple[Chunk, ...]
+    shown: Shown = None
+    shown_before: Shown = None
 
     @property
     def lost(self) -> tuple[Chunk, ...]:
@@ -61,18 +76,66 @@ class RetrievalDiff:
         )
 
     @property
+    def entered(self) -> tuple[Chunk, ...]:
+        """The chunks that the question finds now and did not find before."""
+        before = {chunk.text for chunk in self.previous or ()}
+        return tuple(chunk for chunk in self.chunks if chunk.text not in before)
+
+    @property
+    def new_in_known(self) -> tuple[Chunk, ...]:
+        """The new chunks of documents that were found before, or that have no name."""
+        return tuple(chunk for chunk in self.new if chunk not in self.new_documents)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether chunks found before and now have other scores."""
+        moves = self.moves
+        return bool(moves) and median(moves) > SAME_SCORE
+
+    @property
     def is_changed(self) -> bool:
         """Whether a question that was asked before finds other chunks, scores or another order."""
-        moves = self.moves
-        moved = bool(moves) and median(moves) > SAME_SCORE
-        return bool(self.new or self.lost) or moved or self.is_reordered
+        return bool(self.new or self.lost) or self.is_moved or self.is_reordered
+
+    @property
+    def is_count_changed(self) -> bool:
+        """Whether the question finds, or the prompt shows, more or fewer chunks than before."""
+        is_shown = self.shown is not None and self.shown_before is not None
+        return len(self.chunks) != len(self.previous or ()) or (
+            is_shown and len(self.shown or ()) != len(self.shown_before or ())
+        )
 
     @property
     def is_reordered(self) -> bool:
         """Whether the chunks found both before and now come in another order."""
-        now = [chunk.text for chunk in self.chunks]
-        before = [chunk.text for chunk in self.previous or ()]
-        return [text for text in now if text in before] != [text for text in before if text in now]
+        return _is_reordered(
+            [chunk.text for chunk in self.previous or ()], [chunk.text for chunk in self.chunks]
+        )
+
+    @property
+    def is_reordered_only(self) -> bool:
+        """Whether the question finds the same chunks in another order."""
+        return not self.lost and not self.entered and self.is_reordered
+
+    @property
+    def is_shown_otherwise(self) -> bool:
+        """Whether the question finds what it found before, and other chunks reach the prompt."""
+        return self._is_comparable and set(self.shown or ()) != set(self.shown_before or ())
+
+    @property
+    def is_shown_reordered(self) -> bool:
+        """Whether the same chunks are found, and the same reach the prompt in another order."""
+        return (
+            self._is_comparable
+            and not self.is_shown_otherwise
+            and _is_reordered(self.shown_before or (), self.shown or ())
+        )
+
+    @property
+    def _is_comparable(self) -> bool:
+        if self.shown is None or self.shown_before is None or self.previous is None:
+            return False
+        return not self.lost and not self.entered
 
     @property
     def new_share(self) -> float:
@@ -103,60 +166,77 @@ class Corpus:
         """Share of chunks of unknown documents among those that first-time questions find."""
         self._chunks: dict[int, None] = {}
         self._documents: dict[str, None] = {}
-        self._questions: dict[int, tuple[Chunk, ...]] = {}
-        self._diffs: deque[tuple[RetrievalDiff, int]] = deque()
+        self._questions: dict[int, tuple[tuple[Chunk, ...], Shown]] = {}
+        self._diffs: deque[RetrievalDiff] = deque()
         self._rare = {name: Rare() for name in (*REPEATED, *FIRST)}
 
-    def push(self, request: Fingerprint, mark: Mark) -> Mark | None:
-        """Takes a request; returns the first request of a change once the change is certain."""
+    def push(self, request: Fingerprint, mark: Mark, *, is_voice: bool = True) -> Mark | None:
+        """Takes a request; returns the first request of a change once the change is certain.
+
+        A request that `is_voice` is False of repeats a question of the newest few: it is no
+        evidence of its own.
+        """
         if request.chunks is None:
             return None
         diff = self._diff(request, request.chunks, mark)
         is_asked_again = diff.previous is None and any(
-            request.question == question for _, question in self._diffs if question
+            request.question == earlier.question for earlier in self._diffs if earlier.question
         )
-        self._diffs.append((diff, request.question))
+        self._diffs.append(diff)
         if len(self._diffs) > LONG_WINDOW:
-            self._learn(*self._diffs.popleft())
+            self._learn(self._diffs.popleft())
         self._learning -= self._learning > 0
         # A new question that is repeated before it was learned would count each time as new.
-        if is_asked_again:
+        if is_asked_again or not is_voice:
             return None
         firsts = [self._rare[name].push(flag, mark) for name, flag in self._flags(diff)]
         return min((first for first in firsts if first is not None), default=None)
 
     def since(self, mark: Mark) -> list[RetrievalDiff]:
         """The newest requests from a mark on, at most LONG_WINDOW."""
-        return [diff for diff, _ in self._diffs if diff.mark >= mark]
+        return [diff for diff in self._diffs if diff.mark >= mark]
 
     def renewed(self, since: Mark) -> Corpus:
         """Returns a corpus that has learned only the requests since then."""
         other = Corpus(self._warm_up)
-        for diff, question in self._diffs:
+        for diff in self._diffs:
             if diff.mark >= since:
-                other._learn(diff, question)
+                other._learn(diff)
         return other
 
+    def accept(self) -> None:
+        """Learns the newest requests at once: what they found was new, but not changed."""
+        while self._diffs:
+            self._learn(self._diffs.popleft())
+        self._rare |= {name: Rare() for name in FIRST}
+
     def _diff(self, request: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> RetrievalDiff:
-        previous = self._questions.get(request.question)
+        previous, shown_before = self._questions.get(request.question, (None, None))
         found_before = {chunk.text for chunk in previous or ()}
         documents = {chunk.document for chunk in previous or ()}
         return RetrievalDiff(
             mark=mark,
+            question=request.question,
             chunks=chunks,
             previous=previous,
             new=tuple(
-                chunk
-                for chunk in chunks
-                if chunk.text not in self._chunks and chunk.text not in found_before
+                [
+                    chunk
+                    for chunk in chunks
+                    if chunk.text not in self._chunks and chunk.text not in found_before
+                ]
             ),
             new_documents=tuple(
-                chunk
-                for chunk in chunks
-                if chunk.document
-                and chunk.document not in self._documents
-                and chunk.document not in documents
+                [
+                    chunk
+                    for chunk in chunks
+                    if chunk.document
+                    and chunk.document not in self._documents
+                    and chunk.document not in documents
+                ]
             ),
+            shown=request.shown,
+            shown_before=shown_before,
         )
 
     def _flags(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
@@ -169,12 +249,18 @@ class Corpus:
             yield "lost_half", lost > 0.5 * len(diff.previous)
             if moves := diff.moves:
                 yield "moved", median(moves) > SAME_SCORE
+            yield "reordered", diff.is_reordered_only
+            if diff.shown is not None and diff.shown_before is not None:
+                yield "shown_otherwise", diff.is_shown_otherwise
+                yield "shown_reordered", diff.is_shown_reordered
         elif not self._learning and diff.chunks:
-            yield "half_new", diff.new_share >= 0.5
-            yield "nearly_all_new", diff.new_share >= 0.9
-            yield "documents_new", len(diff.new_documents) >= 0.5 * len(diff.chunks)
+            # New documents tell of new topics as well as of a new index; new chunks of known
+            # documents, or of documents without a name, do not.
+            new = len(diff.new_in_known)
+            yield "half_new", new >= 0.5 * len(diff.chunks)
+            yield "nearly_all_new", new >= 0.9 * len(diff.chunks)
 
-    def _learn(self, diff: RetrievalDiff, question: int) -> None:
+    def _learn(self, diff: RetrievalDiff) -> None:
         if diff.previous is None and diff.chunks:
             share = len(diff.new_documents) / len(diff.chunks)
             # An exponentially weighted mean: the newest questions count most.
@@ -183,8 +269,15 @@ class Corpus:
             _remember(self._chunks, chunk.text, None, MOST_CHUNKS)
             if chunk.document:
                 _remember(self._documents, chunk.document, None, MOST_CHUNKS)
-        if question:
-            _remember(self._questions, question, diff.chunks, MOST_QUESTIONS)
+        if diff.question:
+            _remember(self._questions, diff.question, (diff.chunks, diff.shown), MOST_QUESTIONS)
+
+
+def _is_reordered(before: Sequence[int], now: Sequence[int]) -> bool:
+    """Whether what both hold comes in another order."""
+    if before == now:
+        return False
+    return [text for text in now if text in before] != [text for text in before if text in now]
 
 
 def _remember(entries: dict[K, V], key: K, value: V, most: int) -> None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from alerts.notices.corpus import Corpus, RetrievalDiff
-from alerts.notices.fingerprint import NUMBERS, VALUES, Fingerprint, Place
+from alerts.notices.corpus import RetrievalDiff
+from alerts.notices.fingerprint import VALUES, Fingerprint, Place
 from alerts.notices.kinds import (
+    FEWEST_AGAIN,
     RETRIEVAL,
     WHOLE,
+    Naming,
     is_only_more_or_fewer,
     named_kinds,
     new_share,
     of_content,
 )
-from alerts.notices.numbers import Number
 from alerts.notices.rare import LONG_WINDOW, Mark
+from alerts.notices.retrieval_past import CORPUS, RetrievalPast
 from alerts.notices.settings import NoticeSettings
+from alerts.notices.template import Template
 from alerts.notices.values import Swap, Value
-from alerts.notices.words import swap_of
+from alerts.notices.words import swap_of, versions_swap
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import ChangeKind, Notice
 
@@ -29,18 +31,23 @@ CERTAIN_FOR = 2
 """Requests after it was certain that must also have passed: its beginning may be off by a few."""
 LATE_NANOS = 600 * 10**9
 """Requests older than the newest of their route by more than this are left out."""
-CORPUS = "corpus"
+TEMPLATE = "template"
 COUNTS = frozenset({"retrieved", "in_prompt"})
 SCORES = frozenset({"top_score", "mean_score"})
 LENGTH = "chunk_characters"
-CONTENT = frozenset({CORPUS, LENGTH, ChangeKind.INDEX} | SCORES)
-NEWEST_QUESTIONS = 15
-MOST_OF_ONE = 3
-"""A question asked more often than this among the newest 15 counts for no number."""
+CONTENT = frozenset({CORPUS, LENGTH, ChangeKind.INDEX} | SCORES | COUNTS)
+WAITED = 50
+"""Requests since its beginning that an unsure change of content is waited for, within the 60 that
+are compared."""
+FEWEST_SAME = 5
+"""Repeated questions without a change, from which an index is the same whatever its version."""
 ON_CONTENT = frozenset(
     {
         ChangeKind.RECHUNKED,
         ChangeKind.REEMBEDDED,
+        ChangeKind.OTHER_CHUNKS,
+        ChangeKind.OTHER_ORDER,
+        ChangeKind.RERANKED,
         ChangeKind.DOCUMENTS,
         ChangeKind.REINDEXED,
         ChangeKind.CHUNK_COUNT,
@@ -60,9 +67,11 @@ class RouteNotices:
         self.place = place
         self._warm_up = settings.warm_up_requests
         self._values = {kind: Value() for kind in VALUES}
-        self._numbers = {name: Number() for name in NUMBERS}
-        self._corpus = Corpus(self._warm_up // 2)
-        self._questions: deque[int] = deque(maxlen=NEWEST_QUESTIONS)
+        self._template = Template()
+        # By whether texts are sent: chunks named by their text and by their id have no past in
+        # common, and a text that is not sent any more is no new chunk.
+        self._pasts = {by_text: self._new_past() for by_text in (True, False)}
+        self._past = self._pasts[True]
         self._changes: dict[str, Mark] = {}
         self._certain = 0
         self._newest = Mark(number=0, time_unix_nano=0)
@@ -81,7 +90,7 @@ class RouteNotices:
         number = self._newest.number
         if number - self._since.number + 1 < NAMED_AFTER or number < self._certain + CERTAIN_FOR:
             return ()
-        return self.settle()
+        return self._named(is_last=number - self._since.number >= WAITED)
 
     def learn(self, request: Fingerprint) -> bool:
         """Takes a request without making notices; returns False if it is too late to count."""
@@ -91,7 +100,8 @@ class RouteNotices:
         # A route's time never runs back: a slightly late request counts at the newest time.
         time = max(request.time_unix_nano, self._newest.time_unix_nano)
         self._newest = Mark(number=self._newest.number + 1, time_unix_nano=time)
-        changes = {name: first for name, first in self._push(request) if first is not None}
+        self._past = self._pasts[request.by_text]
+        changes = dict(self._push(request))
         if self._newest.number > self._warm_up:
             if changes and not self._changes:
                 self._certain = self._newest.number
@@ -111,55 +121,113 @@ class RouteNotices:
 
     def settle(self) -> tuple[Notice, ...]:
         """Makes the notices of what has changed, without waiting for what else changes."""
-        if not self._changes:
-            return ()
-        since, diffs = self._since, self._corpus.since(self._since)
-        for kind in VALUES:
-            # Not certain by itself, but it changes together with something that is.
-            if self._values[kind].is_changing(since):
-                self._changes.setdefault(kind, since)
-        content = self._content(diffs)
-        whole = new_share(diffs) >= WHOLE
-        values = [kind for kind in VALUES if kind in self._changes]
-        counts = bool(COUNTS & self._changes.keys())
-        kinds = named_kinds(values, content, counts=counts, whole=whole)
-        notices = tuple(self._notice(kind, since, diffs) for kind in kinds)
-        self._begin_anew(since)
-        return notices
+        return self._named(is_last=True) if self._changes else ()
 
     @property
     def _since(self) -> Mark:
         return min(self._changes.values())
 
-    def _push(self, request: Fingerprint) -> Iterator[tuple[str, Mark | None]]:
+    def _new_past(self) -> RetrievalPast:
+        return RetrievalPast(self._warm_up // 2)
+
+    def _push(self, request: Fingerprint) -> Iterator[tuple[str, Mark]]:
         at = self._newest
         for kind, value in zip(VALUES, request.values, strict=True):
-            yield kind, self._values[kind].push(value, at)
-        yield CORPUS, self._corpus.push(request, at)
-        if not request.question or self._questions.count(request.question) < MOST_OF_ONE:
-            for name, number in zip(NUMBERS, request.numbers, strict=True):
-                yield name, self._numbers[name].push(number, at)
-        self._questions.append(request.question)
+            if (first := self._values[kind].push(value, at)) is not None:
+                yield kind, first
+        if (first := self._template.push(request.template, at)) is not None:
+            yield TEMPLATE, first
+        yield from self._past.push(request, at)
 
-    def _content(self, diffs: list[RetrievalDiff]) -> ChangeKind | None:
+    def _named(self, *, is_last: bool) -> tuple[Notice, ...]:
+        """Names what has changed; nothing yet if more requests may tell and this is not the last.
+
+        What only other topics explain gets no notice.
+        """
+        since = self._since
+        diffs = self._past.diffs(since)
+        content = self._content(diffs, since)
+        if not content.is_sure and not is_last:
+            return ()
+        self._add_what_came_along(since)
+        values = {kind for kind in VALUES if kind in self._changes}
+        if TEMPLATE in self._changes:
+            values.add(ChangeKind.PROMPT)
+        hollow = self._hollow(values, content.kind, diffs, since)
+        kinds = named_kinds(
+            (values - hollow) | ({ChangeKind.RELEASE} if hollow else set()),
+            content.kind,
+            counts=self._is_count_changed(diffs, since),
+            whole=new_share(diffs) >= WHOLE,
+        )
+        notices = tuple(self._notice(kind, since, diffs, hollow) for kind in kinds)
+        if kinds:
+            self._begin_anew(since)
+        else:
+            self._past.accept(since)
+            self._changes = {}
+        return notices
+
+    def _add_what_came_along(self, since: Mark) -> None:
+        """Adds what is not certain by itself, but changes together with something that is."""
+        for kind in VALUES:
+            if self._values[kind].is_changing(since):
+                self._changes.setdefault(kind, since)
+        if self._template.is_changing(since):
+            self._changes.setdefault(TEMPLATE, since)
+
+    def _hollow(
+        self,
+        values: Collection[ChangeKind],
+        content: ChangeKind | None,
+        diffs: Sequence[RetrievalDiff],
+        since: Mark,
+    ) -> set[ChangeKind]:
+        """The stated versions that changed though what they are versions of did not."""
+        hollow = set()
+        if TEMPLATE not in self._changes and self._template.is_known(since):
+            hollow.add(ChangeKind.PROMPT)
+        again = [diff for diff in diffs if diff.previous]
+        is_same = len(again) >= FEWEST_SAME and not any(diff.is_changed for diff in again)
+        if content is None and is_same:
+            hollow.add(ChangeKind.INDEX)
+        return hollow & set(values)
+
+    def _is_count_changed(self, diffs: Sequence[RetrievalDiff], since: Mark) -> bool:
+        """Whether there are more or fewer chunks, and not because other things are asked."""
+        moved = COUNTS & self._changes.keys()
+        again = [diff for diff in diffs if diff.previous is not None]
+        if len(again) >= FEWEST_AGAIN:
+            return bool(moved) and sum(diff.is_count_changed for diff in again) >= 0.2 * len(again)
+        return any(self._past.is_beyond(name, since) for name in moved)
+
+    def _content(self, diffs: Sequence[RetrievalDiff], since: Mark) -> Naming:
         """The kind of change of what is retrieved; None if more or fewer chunks explain it."""
         changed = self._changes.keys()
         if not CONTENT & changed:
-            return None
+            return Naming()
         counts = COUNTS & changed or ChangeKind.TOP_K in changed
         if counts and is_only_more_or_fewer(diffs):
-            return None
-        certain = CORPUS in changed
-        kind = of_content(diffs, self._corpus.usual_new_documents, certain=certain)
-        if kind is not None or (not certain and not (SCORES | {LENGTH}) & changed):
-            return kind
-        if LENGTH in changed:
+            return Naming()
+        naming = of_content(diffs, self._past.corpus.usual_new_documents)
+        again = sum(bool(diff.previous) for diff in diffs)
+        if naming.kind is not None or again >= FEWEST_AGAIN:
+            return naming
+        # Nobody asked again: other topics have other numbers, too, but none beyond all before.
+        if LENGTH in changed and self._past.is_beyond(LENGTH, since):
             named = any(chunk.document for diff in diffs for chunk in diff.chunks)
-            return ChangeKind.RECHUNKED if named else ChangeKind.REINDEXED
-        return None if counts and not certain else ChangeKind.REEMBEDDED
+            return Naming(kind=ChangeKind.RECHUNKED if named else ChangeKind.REINDEXED)
+        is_rescored = any(self._past.is_beyond(name, since) for name in SCORES & changed)
+        return Naming(kind=ChangeKind.REEMBEDDED if is_rescored else None)
 
-    def _notice(self, kind: ChangeKind, since: Mark, diffs: list[RetrievalDiff]) -> Notice:
-        swap, evidence = self._swap(kind, since, diffs)
+    def _notice(
+        self,
+        kind: ChangeKind,
+        since: Mark,
+        diffs: Sequence[RetrievalDiff],
+        hollow: Collection[ChangeKind],
+    ) -> Notice:
+        swap, evidence = self._swap(kind, since, diffs, hollow)
         service, environment, route = self.place
         return Notice(
             notice_id=identity(*self.place, kind, since.time_unix_nano, size=12),
@@ -171,21 +239,24 @@ class RouteNotices:
             noticed_unix_nano=self._newest.time_unix_nano,
             requests=self._newest.number - since.number + 1,
             share=swap.share,
-            before=swap.before,
+            # What reads the same before and after is no change in these words.
+            before=swap.before if swap.before != swap.after else "",
             after=swap.after,
             evidence=evidence,
         )
 
     def _swap(
-        self, kind: ChangeKind, since: Mark, diffs: list[RetrievalDiff]
+        self,
+        kind: ChangeKind,
+        since: Mark,
+        diffs: Sequence[RetrievalDiff],
+        hollow: Collection[ChangeKind],
     ) -> tuple[Swap, Mapping[str, object]]:
-        medians = {
-            name: (number.before(), number.since(since)) for name, number in self._numbers.items()
-        }
+        medians = self._past.medians(since)
         evidence: dict[str, object] = {
             name: [before, after]
             for name, (before, after) in medians.items()
-            if name in self._changes or kind in ON_CONTENT
+            if before != after and (name in self._changes or kind in ON_CONTENT)
         }
         also = {name: self._values[name].swap(since) for name in VALUES
                 if name in self._changes and name != kind}  # fmt: skip
@@ -193,16 +264,38 @@ class RouteNotices:
         if kind in ON_CONTENT:
             swap, more = swap_of(kind, diffs, medians)
             return swap, evidence | more
+        if kind is ChangeKind.PROMPT and TEMPLATE in self._changes:
+            return self._prompt_swap(since, evidence)
+        if kind is ChangeKind.RELEASE and kind not in self._changes:
+            versions = sorted(hollow)
+            return versions_swap({name: also[name] for name in versions}), evidence
         return self._values[kind].swap(since), evidence
+
+    def _prompt_swap(
+        self, since: Mark, evidence: Mapping[str, object]
+    ) -> tuple[Swap, Mapping[str, object]]:
+        """By its stated version where that changed too, else by its text."""
+        text = self._template.swap(since)
+        came, went = self._template.sentences(since)
+        more = {"prompt_text": [text.before, text.after], "sentences": {"new": came, "gone": went}}
+        is_stated = ChangeKind.PROMPT in self._changes
+        swap = self._values[ChangeKind.PROMPT].swap(since) if is_stated else text
+        return swap, {**evidence, **more}
 
     def _begin_anew(self, since: Mark) -> None:
         """Makes the requests since the change the past of everything that it may have changed."""
         changed = self._changes.keys()
-        on_retrieval = not changed <= set(VALUES) - RETRIEVAL
+        on_retrieval = not changed <= (set(VALUES) | {TEMPLATE}) - RETRIEVAL
         for kind in VALUES:
             if kind in changed or (on_retrieval and kind in RETRIEVAL):
                 self._values[kind] = self._values[kind].renewed(since)
+        if changed & {TEMPLATE, ChangeKind.PROMPT}:
+            self._template = self._template.renewed(since)
+        if ChangeKind.RELEASE in changed:
+            self._values[ChangeKind.PROMPT] = self._values[ChangeKind.PROMPT].renewed(since)
         if on_retrieval:
-            self._corpus = self._corpus.renewed(since)
-            self._numbers = {name: number.renewed(since) for name, number in self._numbers.items()}
+            self._past.begin_anew(since)
+            for by_text, past in self._pasts.items():
+                if past is not self._past:
+                    self._pasts[by_text] = self._new_past()
         self._changes = {}

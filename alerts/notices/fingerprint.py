@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -27,6 +27,11 @@ VALUES = (
 NUMBERS = ("retrieved", "in_prompt", "chunk_characters", "top_score", "mean_score")
 """In the order of `Fingerprint.numbers`; characters and scores are means over the chunks."""
 NO_RERANKER = "none"
+HASHED = "sha:"
+"""The prefix of a prompt version that the collector made of the prompt's text."""
+OF_CHUNKS = frozenset({"retrieved", "document_texts", "document_ids"})
+WITHHELD = frozenset({Absent.NOT_SENT, Absent.HIDDEN, Absent.TRUNCATED})
+"""Why a field is absent that the service has: it was not sent whole."""
 MOST_CHUNKS = 100
 MOST_CHARACTERS = 200
 LARGEST = 1e300
@@ -38,8 +43,8 @@ Place = tuple[str, str, str]
 class Chunk(NamedTuple):
     """One retrieved chunk: 8 bytes of its text's hash, its document, characters, raw score.
 
-    `document` is empty and the numbers are None where they are unknown. A NamedTuple, because
-    every request brings several.
+    Where texts are not sent, `text` is made of its id. `document` is empty and the numbers are None
+    where they are unknown. A NamedTuple, because every request brings several.
     """
 
     text: int
@@ -53,12 +58,21 @@ class Fingerprint:
     """One request. An unknown value is empty, an unknown number None, unknown chunks None.
 
     `question` is the same for requests that should retrieve the same; 0 where it is unknown.
+    Chunks of two requests can be compared only if `by_text` is the same in both. `shown` are the
+    chunks that reached the prompt, in its order. `template` holds the sentences of the system
+    prompt. `lacks` maps each field that the request should have sent to the reason why it is
+    absent; None if the request failed, so that it tells nothing. `scopes` sent the request.
     """
 
     place: Place
     time_unix_nano: int
     question: int = 0
     chunks: tuple[Chunk, ...] | None = None
+    by_text: bool = True
+    shown: tuple[int, ...] | None = None
+    template: tuple[int, ...] = ()
+    lacks: Mapping[str, Absent] | None = None
+    scopes: tuple[str, ...] = ()
     values: tuple[str, ...] = ("",) * len(VALUES)
     numbers: tuple[float | None, ...] = (None,) * len(NUMBERS)
 
@@ -68,12 +82,19 @@ def fingerprint_of(
 ) -> Fingerprint:
     """Takes the fingerprint of a record; `lengths` are characters by hash of texts stored apart."""
     documents = _retrieved(record)
-    chunks = None if documents is None else _chunks(documents, lengths or {})
+    by_text = _has_texts(documents or ()) and _has_texts(record.context)
+    name = _name if by_text else _id
+    chunks = None if documents is None else _chunks(documents, lengths or {}, name)
     return Fingerprint(
         place=(record.service, record.environment, record.route),
         time_unix_nano=time_unix_nano,
         question=_question(record),
         chunks=chunks,
+        by_text=by_text,
+        shown=_shown(record, name),
+        template=record.prompt_template,
+        lacks=_lacks(record, chunks),
+        scopes=record.instrumentors,
         values=_values(record),
         numbers=_numbers(record, chunks),
     )
@@ -86,11 +107,18 @@ def _retrieved(record: RagRecord) -> Sequence[Document] | None:
     return record.reranked or record.context or None
 
 
-def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[Chunk, ...]:
+def _has_texts(documents: Sequence[Document]) -> bool:
+    """Whether all texts are known, in words or by their hashes."""
+    return all(document.text_hash or document.content for document in documents)
+
+
+def _chunks(
+    documents: Sequence[Document], lengths: Mapping[str, int], name: Callable[[Document], str]
+) -> tuple[Chunk, ...]:
     return tuple(
         [
             Chunk(
-                text=short(_name(document)),
+                text=short(name(document)),
                 document=document.document_id[:MOST_CHARACTERS],
                 length=lengths.get(document.text_hash)
                 if document.content is None
@@ -100,6 +128,29 @@ def _chunks(documents: Sequence[Document], lengths: Mapping[str, int]) -> tuple[
             for document in documents[:MOST_CHUNKS]
         ]
     )
+
+
+def _shown(record: RagRecord, name: Callable[[Document], str]) -> tuple[int, ...] | None:
+    """The chunks of the prompt in its order; None where they are unknown."""
+    if "context" in record.absent or record.error:
+        return None
+    return tuple([short(name(document)) for document in record.context[:MOST_CHUNKS]])
+
+
+def _lacks(record: RagRecord, chunks: Sequence[Chunk] | None) -> Mapping[str, Absent] | None:
+    if record.error:
+        return None
+    lacks = {field: reason for field, reason in record.absent.items() if reason in WITHHELD}
+    if not chunks:
+        # Nothing was retrieved: its texts, ids and scores were not withheld.
+        lacks = {field: lacks[field] for field in lacks if field not in OF_CHUNKS}
+    elif all(chunk.score is None for chunk in chunks):
+        lacks["scores"] = Absent.NOT_SENT
+    if not record.prompt_template:
+        lacks["prompt"] = Absent.NOT_SENT
+    if not record.dimensions.llm_model:
+        lacks["model"] = Absent.NOT_SENT
+    return lacks
 
 
 def _known(score: float | None) -> float | None:
@@ -112,6 +163,10 @@ def _name(document: Document) -> str:
     return document.text_hash or (
         text_hash(document.content) if document.content else document.chunk_id
     )
+
+
+def _id(document: Document) -> str:
+    return document.chunk_id or document.document_id
 
 
 def _question(record: RagRecord) -> int:
@@ -129,12 +184,18 @@ def _values(record: RagRecord) -> tuple[str, ...]:
         # An epoch that a notice has named is no value that the service sends.
         "" if about.index_epoch.startswith(NOTICED_EPOCH) else about.index_epoch,
         about.llm_model,
-        about.prompt_version,
+        _stated_prompt(record),
         "" if about.temperature is None else f"{about.temperature:g}",
         "" if about.max_tokens is None else str(about.max_tokens),
         "" if about.top_k is None else str(about.top_k),
         about.service_version,
     )
+
+
+def _stated_prompt(record: RagRecord) -> str:
+    """The prompt version that the service states; a hash that stands for one is none."""
+    version = record.dimensions.prompt_version
+    return "" if record.prompt_template and version.startswith(HASHED) else version
 
 
 def _reranker(record: RagRecord) -> str:

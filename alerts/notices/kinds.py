@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from math import log
 from statistics import mean, median
 
@@ -12,6 +15,10 @@ from ragvigil.model.notice import ChangeKind
 
 FEWEST_AGAIN = 3
 """Fewest repeated questions that are evidence enough by themselves."""
+FEWEST_CHANGED = 2
+FEWEST_EXPECTED = 5
+"""Times that lost documents were expected again, from which they are gone if none came."""
+MOSTLY, STEADY, SELDOM = 0.7, 0.9, 0.05
 WHOLE = 0.8
 """Share of new chunks from which the whole index counts as new, not a few documents."""
 LENGTH_RATIO = 1.3
@@ -27,33 +34,184 @@ RETRIEVAL = frozenset(
     }
 )
 """Dimensions on which it depends what is retrieved."""
+OF_PROMPT = frozenset({ChangeKind.RERANKED, ChangeKind.OTHER_ORDER, ChangeKind.OTHER_CHUNKS})
+"""Changes of what reaches the prompt that another reranker explains."""
+OF_RANKING = OF_PROMPT | {ChangeKind.REEMBEDDED, ChangeKind.REINDEXED}
+"""Changes of what is retrieved that another embedding model explains."""
 GENERATION = frozenset({ChangeKind.TEMPERATURE, ChangeKind.MAX_TOKENS})
 
 
-def of_content(
-    diffs: Sequence[RetrievalDiff], usual_new_documents: float = 0.0, *, certain: bool = True
-) -> ChangeKind | None:
-    """Names what happened to the chunks, from the requests since the change; None if nothing did.
+class Effect(StrEnum):
+    """What became of the chunks that a question found before."""
 
-    `usual_new_documents` is the share of chunks of unknown documents that is usual for questions
-    asked for the first time; these questions alone show new chunks only if the change is `certain`.
+    REORDERED = "reordered"
+    """The same, perhaps with other scores or in another order."""
+    EDITED = "edited"
+    """Other chunks of the same documents."""
+    JOINED = "joined"
+    """Others came among them."""
+    THINNED = "thinned"
+    """Some are missing; what was next follows those that stayed."""
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """The kind of a change of content, None if there is none; `is_sure` unless more may tell."""
+
+    kind: ChangeKind | None = None
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """Documents (or chunks, where they have no document) that questions found before and miss now.
+
+    `gone` came in no request since, `returned` in some; `expected` counts how often those of both
+    were expected.
     """
-    again = [diff for diff in diffs if diff.previous is not None]
-    judged = again if len(again) >= FEWEST_AGAIN or not certain else diffs
+
+    gone: tuple[str | int, ...]
+    returned: tuple[str | int, ...]
+    expected: int
+
+
+def effect_of(diff: RetrievalDiff) -> Effect:
+    """What became of the chunks of a question that was asked before."""
+    entered, lost = diff.entered, diff.lost
+    if not entered and not lost:
+        return Effect.REORDERED
+    documents = {chunk.document for chunk in diff.previous or () if chunk.document}
+    if entered and sum(chunk.document in documents for chunk in entered) >= 0.5 * len(entered):
+        return Effect.EDITED
+    kept = len(diff.chunks) - len(entered)
+    if not kept or diff.is_reordered or diff.is_moved:
+        return Effect.REPLACED
+    # Those that were next in rank follow what stayed; what was added comes where it belongs.
+    is_behind = set(diff.chunks[kept:]) == set(entered)
+    return Effect.THINNED if lost and is_behind else Effect.JOINED
+
+
+def is_same_for_all(changed: Sequence[RetrievalDiff]) -> bool:
+    """Whether different questions, which found different chunks before, now find the same."""
+    questions = {diff.question: diff for diff in changed}
+    if len(questions) < FEWEST_AGAIN:
+        return False
+    before = {chunk.text for diff in questions.values() for chunk in diff.previous or ()}
+    now = {chunk.text for diff in questions.values() for chunk in diff.chunks}
+    return len(now) <= 1.5 * mean(len(diff.chunks) for diff in changed) and (
+        len(before) > 1.5 * mean(len(diff.previous or ()) for diff in changed)
+    )
+
+
+def losses(diffs: Sequence[RetrievalDiff]) -> Losses:
+    """What questions lost since the change, and whether it came back."""
+    lost = {_unit(chunk) for diff in diffs for chunk in diff.lost}
+    found = {_unit(chunk) for diff in diffs for chunk in diff.chunks}
+    # A document of which one chunk is still found is not lost.
+    gone = dict.fromkeys(_unit(chunk) for diff in diffs for chunk in diff.lost)
+    expected = sum(
+        unit in lost for diff in diffs for unit in {_unit(chunk) for chunk in diff.previous or ()}
+    )
+    return Losses(
+        gone=tuple(unit for unit in gone if unit not in found),
+        returned=tuple(lost & found),
+        expected=expected,
+    )
+
+
+def _unit(chunk: Chunk) -> str | int:
+    return chunk.document or chunk.text
+
+
+def _of_sets(effects: Counter[Effect]) -> int:
+    """How many questions find another set of chunks."""
+    return effects.total() - effects[Effect.REORDERED]
+
+
+def of_content(diffs: Sequence[RetrievalDiff], usual_new_documents: float = 0.0) -> Naming:
+    """Names what happened to the chunks, from the requests since the change.
+
+    Questions that were asked before decide. Without them only new chunks of known documents are
+    evidence, as a new topic finds new chunks too. `usual_new_documents` is the share of chunks of
+    unknown documents that is usual for questions asked for the first time.
+    """
+    again = [diff for diff in diffs if diff.previous]
+    if len(again) < FEWEST_AGAIN:
+        return _of_first(diffs, usual_new_documents)
     changed = [diff for diff in again if diff.is_changed]
-    is_whole = new_share(judged) >= WHOLE
-    if is_whole or (_has_new(judged) and not _is_moved(changed, SLIGHT_MOVE)):
-        usual = 0.0 if judged is again else usual_new_documents
-        return _of_new(judged, usual, is_whole=is_whole)
-    if _is_moved(changed, SAME_SCORE):
-        return ChangeKind.REEMBEDDED
-    lost = [chunk.text for diff in changed for chunk in diff.lost]
-    if not lost:
-        return None
-    found_texts = {chunk.text for diff in diffs for chunk in diff.chunks}
-    # Lost for their question, but still found by others: they are ranked otherwise, not gone.
-    still = sum(text in found_texts for text in lost)
-    return ChangeKind.REEMBEDDED if still > 0.5 * len(lost) else ChangeKind.DOCUMENTS
+    shown = [diff for diff in again if diff.is_shown_otherwise]
+    if len(shown) > len(changed):
+        return Naming(kind=ChangeKind.RERANKED)
+    if len(changed) < FEWEST_CHANGED:
+        turned = sum(diff.is_shown_reordered for diff in again)
+        return Naming(kind=ChangeKind.OTHER_ORDER if turned >= FEWEST_CHANGED else None)
+    return _of_repeated(diffs, again, changed)
+
+
+def _of_repeated(
+    diffs: Sequence[RetrievalDiff],
+    again: Sequence[RetrievalDiff],
+    changed: Sequence[RetrievalDiff],
+) -> Naming:
+    effects = Counter(effect_of(diff) for diff in changed)
+    replaced = effects[Effect.REPLACED]
+    if replaced >= 0.5 * len(changed) and is_same_for_all(changed):
+        return Naming(kind=ChangeKind.OTHER_CHUNKS)
+    if effects[Effect.EDITED] >= 0.5 * _of_sets(effects) > 0:
+        return Naming(kind=_of_new(changed, is_whole=new_share(again) >= WHOLE))
+    has_new = any(diff.new for diff in changed)
+    if _is_moved(changed, SLIGHT_MOVE if has_new else SAME_SCORE):
+        return Naming(kind=ChangeKind.REEMBEDDED)
+    if not _of_sets(effects):
+        return Naming(kind=ChangeKind.OTHER_ORDER if effects[Effect.REORDERED] else None)
+    if not any(chunk.document for diff in changed for chunk in diff.chunks):
+        return Naming(kind=_without_documents(again, changed, effects))
+    joined = effects[Effect.JOINED]
+    if joined >= 0.5 * _of_sets(effects):
+        is_new = sum(len(diff.new) for diff in changed) >= 0.5 * sum(
+            len(diff.entered) for diff in changed
+        )
+        return Naming(kind=ChangeKind.DOCUMENTS if is_new else ChangeKind.OTHER_CHUNKS)
+    if replaced >= WHOLE * len(again) and _new_documents_share(changed) >= WHOLE:
+        return Naming(kind=ChangeKind.REINDEXED)
+    # Either what was next in rank moved up, or other questions find what they found before.
+    is_loss = effects[Effect.THINNED] >= MOSTLY * _of_sets(effects)
+    return _of_lost(diffs, is_loss=is_loss or len(changed) < STEADY * len(again))
+
+
+def _of_lost(diffs: Sequence[RetrievalDiff], *, is_loss: bool) -> Naming:
+    """Chunks are missing: documents are gone if they were expected often and never came."""
+    lost = losses(diffs)
+    if not is_loss or len(lost.returned) > SELDOM * (len(lost.returned) + len(lost.gone)):
+        return Naming(kind=ChangeKind.OTHER_CHUNKS)
+    is_sure = lost.expected >= FEWEST_EXPECTED + len(lost.gone) + len(lost.returned)
+    kind = ChangeKind.DOCUMENTS if is_sure else ChangeKind.OTHER_CHUNKS
+    return Naming(kind=kind, is_sure=is_sure)
+
+
+def _without_documents(
+    again: Sequence[RetrievalDiff],
+    changed: Sequence[RetrievalDiff],
+    effects: Counter[Effect],
+) -> ChangeKind:
+    """Without ids an edit, a new cut and an addition look alike; lost chunks may come back."""
+    is_new = new_share(changed) >= 0.5 or effects[Effect.JOINED] >= 0.5 * _of_sets(effects)
+    is_flapping = len(changed) < WHOLE * len(again)
+    if effects[Effect.REPLACED] >= 0.5 * _of_sets(effects) and is_flapping:
+        return ChangeKind.REINDEXED if _is_length_moved(changed) else ChangeKind.OTHER_CHUNKS
+    return ChangeKind.REINDEXED if is_new else ChangeKind.OTHER_CHUNKS
+
+
+def _of_first(diffs: Sequence[RetrievalDiff], usual_new: float) -> Naming:
+    """Questions asked for the first time: new chunks are evidence where documents are known."""
+    named = any(chunk.document for diff in diffs for chunk in diff.chunks)
+    touched = [diff for diff in diffs if diff.new_in_known]
+    found = sum(len(diff.chunks) for diff in touched)
+    new = sum(len(diff.new_in_known) for diff in touched)
+    if not named or new < WHOLE * (1 - usual_new) * found or len(touched) < FEWEST_AGAIN:
+        return Naming()
+    return Naming(kind=ChangeKind.RECHUNKED)
 
 
 def new_share(diffs: Sequence[RetrievalDiff]) -> float:
@@ -85,12 +243,15 @@ def named_kinds(
     [<ChangeKind.RECHUNKED: 're-chunked'>]
     """
     kinds = set(values)
-    if content is not None and not whole and ChangeKind.EMBEDDING_MODEL in kinds:
+    if ChangeKind.EMBEDDING_MODEL in kinds and (not whole or content in OF_RANKING):
         content = None
     if content is ChangeKind.REEMBEDDED and kinds & {ChangeKind.RERANKER, ChangeKind.TOP_K}:
         content = None
+    if content in OF_PROMPT and ChangeKind.RERANKER in kinds:
+        content = None
     if content is not None:
-        kinds -= {ChangeKind.INDEX} | ({ChangeKind.TOP_K} if whole else set())
+        is_explained = whole or content is ChangeKind.OTHER_CHUNKS
+        kinds -= {ChangeKind.INDEX} | ({ChangeKind.TOP_K} if is_explained else set())
         kinds.add(content)
     if ChangeKind.EMBEDDING_MODEL in kinds:
         kinds.discard(ChangeKind.INDEX)
@@ -118,25 +279,18 @@ def edited_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
 
 def gone_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
     """Ids of documents that questions found before and no question finds any more."""
-    still_there = {chunk.document for diff in diffs for chunk in diff.chunks}
-    lost = dict.fromkeys(chunk.document for diff in diffs for chunk in diff.lost if chunk.document)
-    return [document for document in lost if document not in still_there]
+    return [unit for unit in losses(diffs).gone if isinstance(unit, str)]
 
 
-def _of_new(diffs: Sequence[RetrievalDiff], usual_new: float, *, is_whole: bool) -> ChangeKind:
-    new = [chunk for diff in diffs for chunk in diff.new]
-    if sum(bool(chunk.document) for chunk in new) < 0.5 * len(new):
-        return ChangeKind.REINDEXED
-    unknown = sum(len(diff.new_documents) for diff in diffs) / len(new)
-    if unknown >= 0.5 and 1 - unknown < 0.5 * (1 - usual_new):
-        return ChangeKind.DOCUMENTS
-    if is_whole or (_touched_documents(diffs) >= 0.6 and _is_length_moved(diffs)):
+def _of_new(changed: Sequence[RetrievalDiff], *, is_whole: bool) -> ChangeKind:
+    if is_whole or (_touched_documents(changed) >= 0.6 and _is_length_moved(changed)):
         return ChangeKind.RECHUNKED
     return ChangeKind.DOCUMENTS
 
 
-def _has_new(diffs: Sequence[RetrievalDiff]) -> bool:
-    return any(diff.new for diff in diffs)
+def _new_documents_share(changed: Sequence[RetrievalDiff]) -> float:
+    found = sum(len(diff.chunks) for diff in changed)
+    return sum(len(diff.new_documents) for diff in changed) / max(found, 1)
 
 
 def _is_moved(changed: Sequence[RetrievalDiff], least: float) -> bool:

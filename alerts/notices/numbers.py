@@ -55,6 +55,13 @@ class Number:
         newer = [number for at, number in self._fresh if at >= mark]
         return median(newer) if newer else None
 
+    def is_beyond(self, since: Mark) -> bool:
+        """Whether the median since a request lies beyond all numbers of the past."""
+        now = self.since(since)
+        return (
+            now is not None and bool(self._past) and not (min(self._past) <= now <= max(self._past))
+        )
+
     def renewed(self, since: Mark) -> Number:
         """Returns a number whose past are only the requests since then."""
         other = Number()

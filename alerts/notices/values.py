@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark, Rare
@@ -15,6 +16,10 @@ FEW_VALUES = 3
 FEWEST = 12
 FEWEST_OF_MANY = 60
 """Requests before a value can count as new, in dimensions of few and of many values."""
+KNOWN_NANOS = 8 * 86_400 * 10**9
+"""A value that was usual within this time is no news: tenants and batches come by day or week."""
+MOST_KNOWN = 200
+BY_CHANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +34,16 @@ class Swap:
 class Value:
     """The values of one dimension on one route.
 
-    A request stands out if its value makes up at most 1 % of those before the newest 60. A
-    dimension that takes new values all the time never changes: that is its past.
+    A request stands out if its value makes up at most 1 % of those before the newest 60, and was
+    not usual in the last eight days beside other values. A value that a change replaced is
+    forgotten, so that going back is a change too. A dimension that takes new values all the time
+    never changes: that is its past. `known` are usual values with the time of their newest request.
     """
 
-    __slots__ = ("_fresh", "_past", "_rare", "_usual")
+    __slots__ = ("_fresh", "_known", "_past", "_rare", "_usual")
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[str, int] | None = None) -> None:
+        self._known = dict(known or {})
         self._past: deque[str] = deque()
         self._usual: Counter[str] = Counter()
         self._fresh: deque[tuple[Mark, str, bool]] = deque()
@@ -48,10 +56,15 @@ class Value:
         few = len(self._usual) <= FEW_VALUES
         has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
         # Up to 1 % of the past, so that a value seen once long ago is still news.
-        is_new = has_past and self._usual[value] <= RARE_SHARE * len(self._past)
+        is_new = (
+            has_past
+            and self._usual[value] <= RARE_SHARE * len(self._past)
+            and mark.time_unix_nano - self._known.get(value, -KNOWN_NANOS) >= KNOWN_NANOS
+        )
         self._fresh.append((mark, value, is_new))
         if len(self._fresh) > LONG_WINDOW:
-            self._learn(self._fresh.popleft()[1])
+            oldest, aged, _ = self._fresh.popleft()
+            self._learn(aged, oldest)
         return self._rare.push(is_new, mark) if has_past else None
 
     def swap(self, since: Mark) -> Swap:
@@ -74,17 +87,41 @@ class Value:
 
     def renewed(self, since: Mark) -> Value:
         """Returns a dimension for which only the values since then are usual."""
-        newer = [value for mark, value, _ in self._fresh if mark >= since]
-        other = Value()
-        for value in newer:
-            other._learn(value)
+        newer = [(value, mark) for mark, value, _ in self._fresh if mark >= since]
+        replaced = self._replaced({value for value, _ in newer}, len(newer))
+        other = Value({value: at for value, at in self._known.items() if value not in replaced})
+        for value, mark in newer:
+            other._learn(value, mark)
         # How restless the dimension was stays known.
         other._rare = Rare(self._rare.before(since))
         return other
 
-    def _learn(self, value: str) -> None:
+    def _replaced(self, values: Collection[str], requests: int) -> set[str]:
+        """The usual values that do not come any more: the first of all, and such as can be missed.
+
+        A value that a few requests may lack by chance (a small tenant's prompt) is none of them.
+        """
+        first = self._usual.most_common(1)
+        gone = {value for value, _ in first if value not in values}
+        size = max(len(self._past), 1)
+        return gone | {
+            value
+            for value, count in self._usual.items()
+            if value not in values and (1 - count / size) ** requests < BY_CHANCE
+        }
+
+    def known(self) -> Mapping[str, int]:
+        """The values that were usual in the last days, with the time of their newest request."""
+        return self._known
+
+    def _learn(self, value: str, mark: Mark) -> None:
         self._past.append(value)
         self._usual[value] += 1
+        is_usual = self._usual[value] > max(RARE_SHARE * len(self._past), FEWEST)
+        if value in self._known or is_usual:
+            self._known[value] = mark.time_unix_nano
+            if len(self._known) > MOST_KNOWN:
+                del self._known[min(self._known, key=self._known.__getitem__)]
         if len(self._past) > REFERENCE:
             old = self._past.popleft()
             self._usual[old] -= 1

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from alerts.notices.corpus import RetrievalDiff
-from alerts.notices.kinds import edited_documents, gone_documents, new_documents, new_share
+from alerts.notices.kinds import (
+    edited_documents,
+    gone_documents,
+    is_same_for_all,
+    new_documents,
+    new_share,
+)
 from alerts.notices.rare import WINDOW
 from alerts.notices.values import Swap
 from ragvigil.model.notice import ChangeKind
@@ -20,23 +26,66 @@ def swap_of(
     kind: ChangeKind, diffs: Sequence[RetrievalDiff], medians: Medians
 ) -> tuple[Swap, dict[str, object]]:
     """The state before and now in words, the share of requests that show it, and the evidence."""
-    shows = [diff.is_changed for diff in diffs][-WINDOW:]
+    shows = [_shows(kind, diff) for diff in diffs][-WINDOW:]
     share = sum(shows) / len(shows) if any(shows) else 1.0
     before, after = _words(kind, diffs, medians)
     return Swap(before=before, after=after, share=round(share, 3)), _evidence(diffs)
 
 
+def versions_swap(swaps: Mapping[ChangeKind, Swap]) -> Swap:
+    """The stated versions before and now, of things that did not change themselves."""
+    names = {kind: kind.replace("_", " ") for kind in swaps}
+    return Swap(
+        before=", ".join(f"{names[kind]} {swap.before}" for kind, swap in swaps.items()),
+        after=", ".join(f"{names[kind]} {swap.after}" for kind, swap in swaps.items()),
+        share=max(swap.share for swap in swaps.values()),
+    )
+
+
+def _shows(kind: ChangeKind, diff: RetrievalDiff) -> bool:
+    if kind is ChangeKind.RERANKED:
+        return diff.is_shown_otherwise
+    return diff.is_changed or (kind is ChangeKind.OTHER_ORDER and diff.is_shown_reordered)
+
+
 def _words(kind: ChangeKind, diffs: Sequence[RetrievalDiff], medians: Medians) -> tuple[str, str]:
     if kind is ChangeKind.DOCUMENTS:
         return "", _documents(diffs)
+    if kind is ChangeKind.OTHER_CHUNKS:
+        return "", _other_chunks(diffs)
+    if kind is ChangeKind.OTHER_ORDER:
+        share = _of_repeats(diffs, [_shows(kind, diff) for diff in diffs])
+        return "", f"the same chunks in another order {share}"
+    if kind is ChangeKind.RERANKED:
+        share = _of_repeats(diffs, [diff.is_shown_otherwise for diff in diffs])
+        return "", f"of the same retrieved chunks others in the prompt {share}"
     if kind is ChangeKind.REEMBEDDED:
-        return _pair(medians["mean_score"], "mean score {:.3g}")
+        pair = _pair(medians["mean_score"], "mean score {:.3g}")
+        share = _of_repeats(diffs, [diff.is_moved for diff in diffs])
+        return pair if any(pair) else ("", f"other scores for the same chunks {share}")
     if kind is ChangeKind.CHUNK_COUNT:
         moved = max(("retrieved", "in_prompt"), key=lambda name: _ratio(medians[name]))
         return _pair(medians[moved], "{:g} chunks " + moved.replace("_", " "))
     lengths = [_median(diffs, name) for name in ("lost", "new")]
     lengths_pair = (lengths[0] or medians["chunk_characters"][0], lengths[1])
-    return _pair(lengths_pair, "chunks of {:.0f} characters")
+    pair = _pair(lengths_pair, "chunks of {:.0f} characters")
+    return pair if any(pair) else ("", "other chunks of the same documents")
+
+
+def _other_chunks(diffs: Sequence[RetrievalDiff]) -> str:
+    changed = [diff for diff in diffs if diff.previous and (diff.lost or diff.entered)]
+    if is_same_for_all(changed):
+        return (
+            f"the same {median(len(diff.chunks) for diff in changed):g} chunks for every question"
+        )
+    share = _of_repeats(diffs, [bool(diff.lost or diff.entered) for diff in diffs])
+    return f"other chunks for the same questions {share}"
+
+
+def _of_repeats(diffs: Sequence[RetrievalDiff], shows: Sequence[bool]) -> str:
+    """The share of repeated questions that show something, in words; empty without any."""
+    flags = [shown for diff, shown in zip(diffs, shows, strict=True) if diff.previous]
+    return f"on {sum(flags) / len(flags):.0%} of requests".replace("%", " %") if flags else ""
 
 
 def _ratio(pair: tuple[float | None, float | None]) -> float:
@@ -45,11 +94,9 @@ def _ratio(pair: tuple[float | None, float | None]) -> float:
 
 
 def _pair(pair: tuple[float | None, float | None], words: str) -> tuple[str, str]:
-    before, after = pair
-    return (
-        "" if before is None else words.format(before),
-        "" if after is None else words.format(after),
-    )
+    """Both numbers in words; nothing where they read the same."""
+    before, after = ("" if number is None else words.format(number) for number in pair)
+    return (before, after) if before != after else ("", "")
 
 
 def _documents(diffs: Sequence[RetrievalDiff]) -> str:

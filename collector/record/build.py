@@ -20,6 +20,7 @@ from collector.record.dimensions import (
     FieldReadings,
     dimensions,
     environment_of,
+    prompt_template,
     service_of,
     service_span,
 )
@@ -114,6 +115,7 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
     spans = [reading.span for reading in readings]
     fields = FieldReadings(readings)
     at = service_span(extent, spans)
+    template = prompt_template(extent, fields)
     cited = _citations(parts, fields)
     return RagRecord(
         record_id=extent.root.id,
@@ -137,7 +139,8 @@ def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
         error=_error(extent),
         truncated=_truncated(spans, parts, cited),
         absent=absent(parts),
-        dimensions=dimensions(extent, fields, at, parts.retrieved or ()),
+        dimensions=dimensions(extent, fields, at, parts.retrieved or (), template),
+        prompt_template=template,
         session_id=fields.first(Field.SESSION),
         user_id=fields.first(Field.USER),
         response_ids=_response_ids(fields),

@@ -9,6 +9,7 @@ from collector.claims.claim import Field, Message, SpanRole
 from collector.claims.merge import SpanReading
 from collector.claims.recover import number, text, whole
 from collector.record.boundaries import Extent
+from collector.record.prompt_template import template_of
 from ragvigil.model.record import Dimensions, Document
 from ragvigil.model.span import Attributes, Span
 
@@ -66,15 +67,22 @@ def environment_of(span: Span, fields: FieldReadings) -> str:
 
 
 def dimensions(
-    extent: Extent, fields: FieldReadings, span: Span, retrieved: Sequence[Document]
+    extent: Extent,
+    fields: FieldReadings,
+    span: Span,
+    retrieved: Sequence[Document],
+    template: Sequence[int],
 ) -> Dimensions:
-    """All dimensions of an answer; unstated ones are empty or None."""
+    """All dimensions of an answer; unstated ones are empty or None.
+
+    `template` is that of the system prompt; a hash of it stands for a version that is not stated.
+    """
     model = extent.answering.reading if extent.answering is not None else None
     return Dimensions(
         llm_model=text(model.get(Field.MODEL)) if model is not None else "",
         embedding_model=fields.first(Field.MODEL, SpanRole.EMBEDDING),
         reranker_model=fields.first(Field.MODEL, SpanRole.RERANKER),
-        prompt_version=fields.first(Field.PROMPT_VERSION) or _prompt_hash(model),
+        prompt_version=fields.first(Field.PROMPT_VERSION) or _version_of(template),
         index_epoch=fields.first(Field.INDEX_EPOCH) or _epoch(retrieved),
         temperature=number(model.get(Field.TEMPERATURE)) if model is not None else None,
         max_tokens=whole(model.get(Field.MAX_TOKENS)) if model is not None else None,
@@ -87,17 +95,24 @@ def dimensions(
     )
 
 
-def _prompt_hash(model: SpanReading | None) -> str:
-    """A hash of the system prompt: it changes when the prompt does."""
+def prompt_template(extent: Extent, fields: FieldReadings) -> tuple[int, ...]:
+    """The template of the system prompt, without the names of its tenant and user."""
+    model = extent.answering.reading if extent.answering is not None else None
     messages = model.get(Field.PROMPT) if model is not None else None
     if not isinstance(messages, tuple):
-        return ""
+        return ()
     system = [
         m.text for m in messages if isinstance(m, Message) and m.role in ("system", "developer")
     ]
-    if not system:
+    names = (fields.first(Field.TENANT), fields.first(Field.USER)) if system else ()
+    return template_of(system, names)
+
+
+def _version_of(template: Sequence[int]) -> str:
+    """A version for a prompt without one: it changes when the template does."""
+    if not template:
         return ""
-    encoded = "\n".join(system).encode("utf-8", "surrogatepass")
+    encoded = b"".join(sentence.to_bytes(4, "little") for sentence in template)
     return "sha:" + blake2b(encoded, digest_size=4).hexdigest()
 
 

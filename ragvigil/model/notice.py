@@ -21,7 +21,13 @@ class ChangeKind(StrEnum):
     RECHUNKED = "re-chunked"
     """Documents stable, their chunks new, chunk length moved."""
     REEMBEDDED = "re-embedded"
-    """Chunks stable, but others retrieved or other scores: embedding or retriever settings."""
+    """The same chunks with other scores: embedding or retriever settings."""
+    OTHER_CHUNKS = "other_chunks"
+    """Other chunks for the same questions, though those of before still exist: a broken index."""
+    OTHER_ORDER = "chunk_order"
+    """The same chunks in another order."""
+    RERANKED = "reranked_otherwise"
+    """Of the same retrieved chunks others reach the prompt: a reranker that nobody named."""
     DOCUMENTS = "documents_changed"
     """Documents were added, removed or changed."""
     REINDEXED = "re-indexed"
@@ -39,12 +45,15 @@ class ChangeKind(StrEnum):
     MAX_TOKENS = "max_tokens"
     TOP_K = "top_k"
     RELEASE = "release"
-    """Another `service.version`."""
+    """Another `service.version`, or another stated version of what stayed the same."""
 
 
 CAUSES: Mapping[ChangeKind, tuple[Cause, ...]] = {
     ChangeKind.RECHUNKED: (Cause.RETRIEVAL,),
     ChangeKind.REEMBEDDED: (Cause.RETRIEVAL,),
+    ChangeKind.OTHER_CHUNKS: (Cause.RETRIEVAL,),
+    ChangeKind.OTHER_ORDER: (Cause.RETRIEVAL,),
+    ChangeKind.RERANKED: (Cause.RETRIEVAL,),
     ChangeKind.DOCUMENTS: (Cause.CORPUS,),
     ChangeKind.REINDEXED: (Cause.RETRIEVAL, Cause.CORPUS),
     ChangeKind.CHUNK_COUNT: (Cause.RETRIEVAL,),

@@ -178,6 +178,8 @@ class RagRecord:
     feedback: tuple[Feedback, ...] = ()
     absent: Mapping[str, Absent] = field(default_factory=dict)
     dimensions: Dimensions = Dimensions()
+    prompt_template: tuple[int, ...] = ()
+    """Hashes of the system prompt's sentences, without what varies by itself; empty if unseen."""
     session_id: str = ""
     user_id: str = ""
     response_ids: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ WITH newest AS
 )
 SELECT
     trace_id, record_id, service, environment, route, query, error,
-    mapFilter((name, reason) -> name IN ('retrieved', 'reranked', 'context'), absent) AS absent,
+    absent, prompt_template, instrumentors,
     `retrieved.chunk_id`, `retrieved.document_id`, `retrieved.hash`, `retrieved.score`,
     `reranked.chunk_id`, `reranked.document_id`, `reranked.hash`, `reranked.score`,
     `context.chunk_id`, `context.document_id`, `context.hash`, `context.score`,

@@ -97,6 +97,8 @@ def _past(row: Mapping[str, Any]) -> Past:
         reranked=_documents(row, "reranked"),
         context=_documents(row, "context"),
         absent={field: Absent(reason) for field, reason in row["absent"].items()},
+        prompt_template=tuple(row["prompt_template"]),
+        instrumentors=tuple(row["instrumentors"]),
         dimensions=Dimensions(**{name: row[name] for name in DIMENSIONS}),
     )
     return Past(record=record, time_unix_nano=row["time_nanos"])

@@ -1,0 +1,145 @@
+"""Detects another system prompt, by the sentences of its template.
+
+Some sentences of a prompt belong to it, others hold what a request is about: the name of a
+customer, the chunks that were retrieved. What varies among requests of one hour is no template, so
+only sentences that many requests share are compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from hashlib import blake2b
+
+from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark
+from alerts.notices.values import Swap, Value
+
+FEWEST = 9
+"""Of the newest 15 requests, from which a sentence belongs to the template."""
+OFTEN = 0.2
+"""Share of the newest 460 requests from which it does, too: prompts of several tenants."""
+QUARTERS = 4
+MOST_SENTENCES = 1_000
+REVIEWED = 60
+"""Requests between two counts of all sentences."""
+USUAL_SHARE = 0.95
+"""A template gains a sentence at once only in prompts longer than so many were."""
+MOST_VARIANTS = 200
+Sentences = tuple[int, ...]
+
+
+class Template:
+    """The prompts of one route; each is compared by its sentences that belong to the template."""
+
+    __slots__ = (
+        "_examples",
+        "_newest",
+        "_requests",
+        "_shared",
+        "_until_reviewed",
+        "_usual_length",
+        "_value",
+    )
+
+    def __init__(self) -> None:
+        self._value = Value()
+        self._shared: frozenset[int] = frozenset()
+        self._requests: deque[tuple[Mark, Sentences]] = deque(maxlen=REFERENCE + LONG_WINDOW)
+        self._newest: deque[Sentences] = deque(maxlen=WINDOW)
+        self._usual_length = MOST_SENTENCES
+        self._examples: dict[str, Sentences] = {}
+        self._until_reviewed = REVIEWED
+
+    def push(self, sentences: Sentences, mark: Mark) -> Mark | None:
+        """Takes a prompt; returns the first request with another one once that is certain."""
+        if not sentences:
+            return None
+        self._requests.append((mark, sentences))
+        self._newest.append(sentences)
+        self._until_reviewed -= 1
+        if not self._shared.issuperset(sentences):
+            self._learn_sentences(sentences)
+        return self._push_value(mark, sentences)
+
+    def swap(self, since: Mark) -> Swap:
+        """The prompts before and since a request, each as a hash."""
+        return self._value.swap(since)
+
+    def is_changing(self, since: Mark) -> bool:
+        """Whether most requests since then show another prompt."""
+        return self._value.is_changing(since)
+
+    def is_known(self, since: Mark) -> bool:
+        """Whether prompts were seen both before and since a request."""
+        marks = [mark >= since for mark, _ in self._requests]
+        return any(marks) and not all(marks)
+
+    def sentences(self, since: Mark) -> tuple[int, int]:
+        """How many sentences of the template came and went with the newest prompts."""
+        before = {s for mark, request in self._requests if mark < since for s in request}
+        newer = [request for mark, request in self._requests if mark >= since]
+        after = Counter(s for request in newer for s in request)
+        came = sum(s not in before and count >= 0.5 * len(newer) for s, count in after.items())
+        return came, len((before & self._shared) - after.keys())
+
+    def renewed(self, since: Mark) -> Template:
+        """Returns a template for which only the prompts since then are usual."""
+        other = Template()
+        other._shared, other._examples = self._shared, dict(self._examples)
+        other._usual_length, other._newest = self._usual_length, self._newest.copy()
+        other._value = self._value.renewed(since)
+        other._requests.extend(pair for pair in self._requests if pair[0] >= since)
+        return other
+
+    def _push_value(self, mark: Mark, sentences: Sentences) -> Mark | None:
+        value = self._value_of(sentences)
+        if value not in self._examples and len(self._examples) < MOST_VARIANTS:
+            self._examples[value] = sentences
+        return self._value.push(value, mark)
+
+    def _value_of(self, sentences: Sentences) -> str:
+        shared = tuple([s for s in sentences if s in self._shared])
+        encoded = b"".join([s.to_bytes(8, "little") for s in shared])
+        return "sha:" + blake2b(encoded, digest_size=4).hexdigest()
+
+    def _learn_sentences(self, sentences: Sentences) -> None:
+        """Adds sentences that many requests share by now, and compares the past with them too."""
+        more: set[int] = set()
+        # A sentence that only stands in the place of another (the next customer's name) is no part
+        # of the template, however often it comes.
+        if len(sentences) > self._usual_length:
+            own = [s for s in sentences if s not in self._shared]
+            more = {s for s in own if sum(s in request for request in self._newest) >= FEWEST}
+        if self._until_reviewed <= 0:
+            self._until_reviewed = REVIEWED
+            more |= self._often()
+            self._usual_length = self._most_sentences()
+        if more - self._shared:
+            self._compare_again(self._shared | more)
+
+    def _often(self) -> set[int]:
+        """The sentences of a share of all requests that is no run of one customer's requests."""
+        requests = [request for _, request in self._requests]
+        quarter = max(len(requests) // QUARTERS, 1)
+        parts = [requests[at * quarter : (at + 1) * quarter] for at in range(QUARTERS)]
+        found = [Counter(s for request in part for s in request) for part in parts]
+        least = max(OFTEN * quarter, 2)
+        return {s for s in found[-1].keys() & found[0].keys()
+                if all(counts[s] >= least for counts in found)}  # fmt: skip
+
+    def _most_sentences(self) -> int:
+        """How many sentences a prompt has at most, as a rule."""
+        lengths = sorted(len(request) for _, request in list(self._requests)[:-WINDOW])
+        return lengths[int(USUAL_SHARE * (len(lengths) - 1))] if lengths else MOST_SENTENCES
+
+    def _compare_again(self, shared: frozenset[int]) -> None:
+        self._shared = shared
+        known = {
+            self._value_of(self._examples[value]): time
+            for value, time in self._value.known().items()
+            if value in self._examples
+        }
+        examples = self._examples.values()
+        self._examples = {self._value_of(example): example for example in examples}
+        self._value = Value(known)
+        for mark, sentences in list(self._requests)[:-1]:
+            self._push_value(mark, sentences)
