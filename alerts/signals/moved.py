@@ -11,7 +11,7 @@ import numpy as np
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
 from alerts.signals.levels import Levels, Past, Shift, latest_peak, shift_of
-from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.moved_words import (
     change_of,
     level_words,
@@ -19,6 +19,7 @@ from alerts.signals.moved_words import (
     time_words,
     with_numbers,
 )
+from alerts.signals.returning import Return, return_of
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 
@@ -43,14 +44,10 @@ Scope = tuple[str, str, str, str]
 
 @dataclass(slots=True, kw_only=True)
 class _OpenMove:
-    """An open finding; `change` is that at opening, as compared (in logarithms where logged).
-
-    `back_since` is when the number came back, None while it is away.
-    """
+    """An open finding; `change` is that at opening, as compared (in logarithms where logged)."""
 
     finding: Finding
     change: float
-    back_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +89,7 @@ class MovedDetector:
                     scope_of(finding.routes),
                 )
                 self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
+        self._returned: dict[Scope, int] = {}
         self._checked_at = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
@@ -105,7 +103,9 @@ class MovedDetector:
         levels = Levels(table, now, min_days=self._min_days, least_past=self._settings.least_past)
         windows = {minutes: table.last(now, minutes) for minutes in WINDOWS}
         groups = _groups(table)
-        cleared = tuple(self._update_open(groups, levels, windows[WINDOWS[-1]], now, accepted))
+        cleared = tuple(
+            self._update_open(table, groups, levels, windows[WINDOWS[-1]], now, accepted)
+        )
         for group in groups:
             self._open_new(table, group, levels, windows, now, accepted)
         return (*self.open, *cleared)
@@ -137,8 +137,14 @@ class MovedDetector:
             for place, route in enumerate(group.routes)
             if group.scope(route) not in self._open
         ]
-        tried = np.array(free, dtype=np.int64)
         for minutes, sums in windows.items():
+            # What a finding reported that is over is no evidence for another.
+            fresh = [
+                place
+                for place in free
+                if now - minutes * MINUTE >= self._last_return(group, group.routes[place])
+            ]
+            tried = np.array(fresh, dtype=np.int64)
             past = levels.past(group.places, minutes)
             for scope, shift in self._moves(group, tried, sums[:, group.places], past, accepted):
                 if scope in self._open:
@@ -150,6 +156,10 @@ class MovedDetector:
                 self._open[scope] = _OpenMove(finding=finding, change=shift.change)
             if group.scope(POOL) in self._open:
                 return
+
+    def _last_return(self, group: _Group, route: str) -> int:
+        """Since when a route's number is back from its last move, in seconds; 0 without one."""
+        return max(self._returned.get(group.scope(name), 0) for name in (route, POOL))
 
     def _moves(
         self, group: _Group, tried: Ints, now: Floats, past: Past, accepted: Accepted
@@ -187,6 +197,7 @@ class MovedDetector:
 
     def _update_open(
         self,
+        table: SignalMinutes,
         all_groups: Sequence[_Group],
         levels: Levels,
         sums: Floats,
@@ -195,53 +206,64 @@ class MovedDetector:
     ) -> Iterator[Finding]:
         """Updates the findings that last with the numbers of now, and yields those that cleared."""
         for scope, moved in list(self._open.items()):
-            groups = [group for group in all_groups if group.scope(scope[3]) == scope]
-            shifts = [(group, self._now(group, scope, moved, levels, sums)) for group in groups]
-            current = [(group, shift) for group, shift in shifts if shift is not None]
+            since = moved.finding.since_unix_nano // 10**9
+            # Compared with the past before the onset: else the new level would become its own past.
+            pasts = [
+                (group, levels.past(group.places, WINDOWS[-1], until=since))
+                for group in all_groups
+                if group.scope(scope[3]) == scope
+            ]
+            shifts = [
+                (group, past, shift_of(sums[:, group.places], past, group.chosen(scope)))
+                for group, past in pasts
+            ]
+            current = [(group, past, shift) for group, past, shift in shifts if shift is not None]
             words = ""
             if current:
                 # Versions of a number are separate groups; the one with most requests now decides.
-                group, shift = max(current, key=lambda pair: pair[1].n)
-                words = self._after(moved, group, shift, now, scope, accepted)
-            since = moved.finding.since_unix_nano // 10**9
+                group, past, shift = max(current, key=lambda entry: entry[2].n)
+                back = _return(table, group, past, scope, moved, now)
+                words = self._after(moved, group, shift, back, now, scope, accepted)
             if not words and now - since >= NEW_LEVEL_SECONDS:
                 words = f"the new level since {time_words(since)}: {moved.finding.words}"
             if words:
                 del self._open[scope]
                 yield replace(moved.finding, cleared_unix_nano=now * 10**9, words=words)
 
-    def _now(
-        self, group: _Group, scope: Scope, moved: _OpenMove, levels: Levels, sums: Floats
-    ) -> Shift | None:
-        since = moved.finding.since_unix_nano // 10**9
-        # Compared with the past before the onset: else the new level would become its own past.
-        past = levels.past(group.places, WINDOWS[-1], until=since)
-        shift = shift_of(sums[:, group.places], past, group.chosen(scope))
-        is_enough = shift is not None and shift.n >= self._settings.fewest_requests
-        return shift if is_enough else None
-
     def _after(
         self,
         moved: _OpenMove,
         group: _Group,
         shift: Shift,
+        back: Return | None,
         now: int,
         scope: Scope,
         accepted: Accepted,
     ) -> str:
         """Updates a finding; returns the words of its end, empty while it lasts."""
-        if _is_expected(group, scope[3], shift, self._floor(group.number, shift), accepted):
+        is_enough = shift.n >= self._settings.fewest_requests
+        floor = self._floor(group.number, shift)
+        if is_enough and _is_expected(group, scope[3], shift, floor, accepted):
             return "this level is expected"
-        side = 1.0 if moved.change >= 0 else -1.0
-        # It lasts while at least half of the change is left.
-        if side * shift.change >= abs(moved.change) / 2:
-            moved.back_since = None
+        if back is not None and now - back.since >= self._settings.clear_minutes * MINUTE:
+            self._returned[scope] = back.since
+            level = level_words(group.number, shift.level + back.change)
+            return f"back: {group.number.words} {level}"
+        # The numbers of a finding are those of the move, not those of its way back.
+        is_away = shift.change / moved.change >= 0.5 if moved.change else True
+        if back is None and is_enough and is_away:
             moved.finding = with_numbers(moved.finding, group.number, shift, now)
-            return ""
-        moved.back_since = now if moved.back_since is None else moved.back_since
-        if now - moved.back_since < self._settings.clear_minutes * MINUTE:
-            return ""
-        return f"back: {group.number.words} {level_words(group.number, shift.level + shift.change)}"
+        return ""
+
+
+def _return(
+    table: SignalMinutes, group: _Group, past: Past, scope: Scope, moved: _OpenMove, now: int
+) -> Return | None:
+    """Whether the number of an open finding is back, by the minutes since its onset."""
+    since = moved.finding.since_unix_nano // 10**9
+    span = min(MINUTES, max(1, (now - since) // MINUTE))
+    minutes = table.by_minute(now, span)[:, :, group.places]
+    return return_of(minutes, past, group.chosen(scope), moved.change, now)
 
 
 def _groups(table: SignalMinutes) -> list[_Group]:

@@ -53,6 +53,13 @@ class BrokenSettings(BaseModel):
     latency_seconds: float = Field(
         default=60.0, gt=0, description="seconds that a request may take; with `slow` 0.05, its p95"
     )
+    lost_traffic: Share = Field(
+        default=0.5,
+        description="share of a route's usual requests whose loss is a ticket; 1 turns it off",
+    )
+    lost_traffic_page: Share = Field(
+        default=0.85, description="share of a route's usual requests whose loss pages"
+    )
     routes: dict[str, RouteCeilings] = Field(
         default={},
         description="other ceilings by route or by `service/route`; the latter takes precedence",
@@ -118,7 +125,7 @@ class MovedSettings(BaseModel):
         description="fewest requests of the past, over at least an hour, to compare with",
     )
     clear_minutes: int = Field(
-        default=30,
+        default=10,
         ge=1,
         le=1440,
         description="minutes back at its level after which a move is over",

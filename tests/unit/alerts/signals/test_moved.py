@@ -157,8 +157,25 @@ def test_it_clears_when_the_level_is_back_for_as_long_as_is_set() -> None:
     watch(watched, table, 60, shifted)
     minute, cleared = watch(watched, table, 120, flat)[-1]
     assert not cleared.is_open
-    assert cleared.words.startswith("back: the share of the context that answers use")
-    assert 30 < minute <= 100
+    assert cleared.words == "back: the share of the context that answers use 0.5"
+    assert 30 <= minute <= 40
+
+
+def test_it_clears_within_minutes_of_the_fix_and_stays_shut() -> None:
+    watched, table = MovedDetector(MovedSettings()), past(flat)
+    watch(watched, table, 60, shifted)
+    given = watch(watched, table, 180, flat)
+    assert given[-1][0] <= 20
+    assert not given[-1][1].is_open, "windows that still hold the move open no other finding"
+
+
+def test_it_lasts_while_more_than_half_of_the_change_is_left() -> None:
+    watched, table = MovedDetector(MovedSettings()), past(flat)
+    found = watch(watched, table, 60, shifted)[-1][1]
+    given = watch(watched, table, 180, lambda *_: 0.38)
+    assert {finding.finding_id for _, finding in given} == {found.finding_id}
+    assert given[-1][1].is_open
+    assert not watch(watched, table, 180, lambda *_: 0.45)[-1][1].is_open
 
 
 def test_after_a_day_it_is_the_new_level_and_stays_quiet() -> None:

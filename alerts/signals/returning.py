@@ -1,0 +1,45 @@
+"""Whether a number that moved is back at its past: CUSUM of likelihoods. Pure.
+
+Each minute gains the log-likelihood ratio of the past level over the moved one, for values of equal
+variance (Page 1954). The turn is where the gains from there until now are largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from alerts.deltas.windows import Floats, Ints
+from alerts.signals.levels import Past, latest_peak
+from alerts.signals.minutes import MINUTE
+
+PROVEN = log(200)
+"""Evidence that a level is back: one lull in 200 is as long by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """Since when, in seconds, a number is back, and its change against the past since then."""
+
+    since: int
+    change: float
+
+
+def return_of(minutes: Floats, past: Past, chosen: Ints, change: float, now: int) -> Return | None:
+    """Returns when the chosen series came back from a `change`; None while it lasts.
+
+    `minutes` are sums since the onset until `now`, oldest first, shape (3, minutes, series), in the
+    order of `past`. A level nearer to the moved one than to the past is not back.
+    """
+    known = chosen[past.n[chosen] > 0]
+    n = minutes[0][:, known]
+    variance = past.variance[known] * past.phi[known]
+    above = minutes[1][:, known] - n * past.mean[known]
+    gains = (change * (n * change / 2 - above) / variance).sum(axis=1)
+    steps = latest_peak(np.cumsum(gains[::-1])[::-1])
+    requests = float(n[-steps:].sum())
+    if not requests or gains[-steps:].sum() < PROVEN:
+        return None
+    return Return(since=now - steps * MINUTE, change=float(above[-steps:].sum()) / requests)
