@@ -163,7 +163,7 @@ class IncidentJob:
             for incident in expected
             for finding in incident.findings
             if finding.value is not None
-            and finding.kind in (FindingKind.BROKEN, FindingKind.MOVED)
+            and finding.kind in (FindingKind.BROKEN, FindingKind.LIMIT, FindingKind.MOVED)
             and (finding.is_open or finding.cleared_unix_nano >= incident.resolved_unix_nano)
         }
 

@@ -21,7 +21,7 @@ from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
 
-SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.MOVED, FindingKind.DRIFT})
+SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.LIMIT, FindingKind.MOVED, FindingKind.DRIFT})
 """Kinds that are measured again and again, so that their end is seen."""
 AUDIT_BEGINS = 10 * MINUTE
 """Within this time a fix has an audit that may confirm it, or never."""

@@ -1,4 +1,4 @@
-"""The job of the signals: reads the minutes that changed and steps both detectors."""
+"""The job of the signals: reads the minutes that changed and steps the detectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from alerts.signals.catalogue import Accepted, signal_choice
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved import MovedDetector
 from alerts.signals.settings import SignalSettings
+from alerts.signals.traffic import TrafficDetector
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import signals as stored
@@ -24,7 +25,7 @@ NONE_ACCEPTED: Accepted = {}
 
 
 class SignalJob:
-    """Finds rates that are broken and numbers that moved, run after run.
+    """Finds rates that are broken, numbers that moved and traffic that is lost, run after run.
 
     A store has one such job: between runs it keeps the sums of the last minutes and hours, so that
     a run reads only what changed. `findings` are those that were open when an earlier process
@@ -38,6 +39,9 @@ class SignalJob:
         self._wanted = signal_choice(settings.broken, settings.moved)
         self._broken = BrokenDetector(settings.broken, findings)
         self._moved = MovedDetector(settings.moved, findings, min_days=settings.baseline_min_days)
+        self._traffic = TrafficDetector(
+            settings.broken, findings, min_days=settings.baseline_min_days
+        )
         self._table = SignalMinutes()
         self._seen: stored.Changes | None = None
         self._is_complete = False
@@ -55,10 +59,11 @@ class SignalJob:
         ends = list(self._ends(changed, closed))
         self._closed = max(closed, self._closed)
         if not ends:
-            return (*self._broken.open, *self._moved.open)
+            return (*self._broken.open, *self._moved.open, *self._traffic.open)
         broken = self._broken.step(self._table, ends, accepted)
         moved = self._moved.step(self._table, closed, accepted)
-        return tuple(self._with_traces(finding) for finding in (*broken, *moved))
+        traffic = self._traffic.step(self._table, closed, accepted)
+        return (*(self._with_traces(finding) for finding in (*broken, *moved)), *traffic)
 
     @property
     def table(self) -> SignalMinutes:

@@ -1,0 +1,203 @@
+"""Lost traffic: what is lost for sure, and what is only a quiet hour, day or mix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, sin
+
+import numpy as np
+import pytest
+
+from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.settings import BrokenSettings
+from alerts.signals.traffic import TrafficDetector
+from ragvigil.model.delta import Series
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.signal import ERROR
+from tests.unit.alerts.minute_tables import START, Cell, add, named, rate, sums
+
+DAY = 24 * HOUR
+NOW = START + 8 * DAY + 10 * HOUR
+Cells = dict[Series, Cell]
+Volume = Callable[[int], float]
+"""Requests an hour at a time, in seconds."""
+
+
+def by_day(time: int, busy: float = 1.0) -> float:
+    """A hundred an hour on average, thirty at night, most at noon; `busy` scales the day's part."""
+    return 30 + busy * 70 * (1 + sin(2 * pi * (time % DAY / DAY - 0.25)))
+
+
+def weekly(time: int) -> float:
+    """People work on five days of the week."""
+    return by_day(time, 0.3 if time // DAY % 7 in (2, 3) else 1.0)
+
+
+def drawn(volumes: dict[str, Volume], start: int, minutes: int, seed: int = 1) -> list[Cells]:
+    """The requests of each minute by route."""
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            named(ERROR, route): rate(0, float(rng.poisson(volume(start + place * MINUTE) / 60)))
+            for route, volume in volumes.items()
+        }
+        for place in range(minutes)
+    ]
+
+
+def past(volumes: dict[str, Volume], until: int, days: int = 8) -> SignalMinutes:
+    """A table with these days before `until`, a full hour."""
+    table = SignalMinutes()
+    table.advance(until)
+    rng = np.random.default_rng(0)
+    hours = range(until - days * DAY, table.first_minute, HOUR)
+    cells = {
+        (named(ERROR, route), hour): rate(0, float(rng.poisson(volume(hour + HOUR // 2))))
+        for route, volume in volumes.items()
+        for hour in hours
+    }
+    table.put_hours([sums(cells)], hours)
+    first = table.first_minute
+    for place, minute in enumerate(drawn(volumes, first, (until - first) // MINUTE)):
+        table.put_minutes(
+            [sums({(series, first + place * MINUTE): cell for series, cell in minute.items()})],
+            [first + place * MINUTE],
+        )
+    return table
+
+
+def watch(
+    detector: TrafficDetector,
+    table: SignalMinutes,
+    start: int,
+    minutes: list[Cells],
+    every: int = 1,
+) -> list[tuple[int, Finding]]:
+    """Every finding with the minutes since `start`, of a step every so many minutes."""
+    given = []
+    for place, cells in enumerate(minutes, start=1):
+        end = start + place * MINUTE
+        add(table, end - MINUTE, cells)
+        if place % every == 0:
+            given += [(place, finding) for finding in detector.step(table, end, {})]
+    return given
+
+
+def lose(share: float, at: int, volume: Volume = by_day) -> Volume:
+    """Loses a share of the requests from a time on."""
+    return lambda time: volume(time) * (1 - share if time >= at else 1)
+
+
+def run(
+    before: dict[str, Volume], after: dict[str, Volume], minutes: int, at: int = NOW
+) -> list[tuple[int, Finding]]:
+    """An hour as before, then `minutes` as after."""
+    table = past(before, at - HOUR)
+    detector = TrafficDetector(BrokenSettings())
+    watch(detector, table, at - HOUR, drawn(before, at - HOUR, 60, seed=2))
+    return watch(detector, table, at, drawn(after, at, minutes, seed=3))
+
+
+ROUTES = dict.fromkeys(("/a", "/b", "/c", "/d"), by_day)
+
+
+def test_sixty_percent_lost_on_all_routes_is_a_ticket_within_fifteen_minutes() -> None:
+    given = run(ROUTES, dict.fromkeys(ROUTES, lose(0.6, NOW)), 60)
+    minute, found = given[0]
+    assert minute <= 15
+    assert {finding.kind for _, finding in given} == {FindingKind.LIMIT}
+    assert len({finding.finding_id for _, finding in given}) == 1
+    assert abs(found.since_unix_nano // 10**9 - NOW) <= 5 * MINUTE
+    assert "% of the requests are missing: " in found.words
+
+
+def test_ninety_percent_lost_pages() -> None:
+    given = run(ROUTES, dict.fromkeys(ROUTES, lose(0.95, NOW)), 60)
+    assert given[0][0] <= 15
+    assert given[-1][1].kind is FindingKind.BROKEN
+    assert len({finding.finding_id for _, finding in given}) == 1
+
+
+def test_one_route_that_is_lost_is_named() -> None:
+    given = run(ROUTES, {**ROUTES, "/b": lose(0.95, NOW)}, 60)
+    assert given[0][0] <= 30
+    assert given[-1][1].routes == ("/b",)
+    assert given[-1][1].kind is FindingKind.BROKEN
+
+
+def test_requests_that_moved_to_another_route_page_nobody() -> None:
+    moved = {**ROUTES, "/a": lambda time: 2 * by_day(time), "/b": lose(1.0, NOW)}
+    given = run(ROUTES, moved, 60)
+    assert {finding.kind for _, finding in given} == {FindingKind.LIMIT}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (ROUTES, ROUTES),
+        (ROUTES, {**ROUTES, "/a": lambda time: 3 * by_day(time)}),
+        (ROUTES, dict.fromkeys(ROUTES, lose(0.3, NOW))),
+        (dict.fromkeys(ROUTES, lambda _: 3.0), dict.fromkeys(ROUTES, lambda _: 1.0)),
+    ],
+    ids=["as usual", "one route thrice", "a third less", "few requests"],
+)
+def test_what_is_no_loss_is_quiet(before: dict[str, Volume], after: dict[str, Volume]) -> None:
+    assert not run(before, after, 240)
+
+
+def test_a_day_that_is_quiet_from_its_morning_on_is_no_loss() -> None:
+    morning = NOW - 10 * HOUR
+    holiday = dict.fromkeys(ROUTES, lambda time: by_day(time, 0.3 if time >= morning else 1.0))
+    day = drawn(holiday, morning, 20 * 60)
+    assert not watch(TrafficDetector(BrokenSettings()), past(holiday, morning), morning, day, 5)
+
+
+def test_nights_and_weekends_are_no_loss() -> None:
+    volumes = dict.fromkeys(ROUTES, weekly)
+    table, first = past(volumes, START + 8 * DAY, days=4), START + 8 * DAY
+    week = drawn(volumes, first, 7 * 24 * 60)
+    assert not watch(TrafficDetector(BrokenSettings()), table, first, week, 10)
+
+
+def test_nothing_received_at_all_is_not_judged() -> None:
+    assert not run(ROUTES, dict.fromkeys(ROUTES, lambda _: 0.0), 60)
+
+
+def test_a_window_in_which_nobody_watched_is_not_judged() -> None:
+    table = past(ROUTES, NOW - HOUR)
+    table.advance(NOW)
+    given = watch(TrafficDetector(BrokenSettings()), table, NOW, drawn(ROUTES, NOW, 90))
+    assert not given
+
+
+def test_three_days_must_be_known() -> None:
+    table = past(ROUTES, NOW - HOUR, days=2)
+    detector = TrafficDetector(BrokenSettings())
+    assert not watch(
+        detector, table, NOW - HOUR, drawn(dict.fromkeys(ROUTES, lambda _: 2.0), NOW, 90)
+    )
+
+
+def test_it_clears_soon_after_the_requests_are_back() -> None:
+    table = past(ROUTES, NOW - HOUR)
+    detector = TrafficDetector(BrokenSettings())
+    watch(detector, table, NOW - HOUR, drawn(ROUTES, NOW - HOUR, 60, seed=2))
+    lost = dict.fromkeys(ROUTES, lose(0.7, NOW))
+    watch(detector, table, NOW, drawn(lost, NOW, 60, seed=3))
+    back = NOW + 60 * MINUTE
+    given = watch(detector, table, back, drawn(ROUTES, back, 60, seed=4))
+    assert not given[-1][1].is_open
+    assert 10 <= given[-1][0] <= 20
+
+
+def test_a_finding_of_an_earlier_life_goes_on() -> None:
+    table = past(ROUTES, NOW - HOUR)
+    detector = TrafficDetector(BrokenSettings())
+    watch(detector, table, NOW - HOUR, drawn(ROUTES, NOW - HOUR, 60, seed=2))
+    lost = dict.fromkeys(ROUTES, lose(0.7, NOW))
+    (_, before), *_ = reversed(watch(detector, table, NOW, drawn(lost, NOW, 40, seed=3)))
+    again = TrafficDetector(BrokenSettings(), [before])
+    later = NOW + 40 * MINUTE
+    given = watch(again, table, later, drawn(lost, later, 30, seed=4))
+    assert {finding.finding_id for _, finding in given} == {before.finding_id}
+    assert given[-1][1].is_open
