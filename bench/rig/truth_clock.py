@@ -1,0 +1,167 @@
+"""The real watch on a virtual clock: rows as the daemon writes them, a turn of the watch a minute.
+
+A store is filled once with healthy traffic; each run goes on from a copy of it. Nothing waits for
+the machine's time: the clock moves when a turn is done, and steps of audits end within theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from alerts.deltas.job import DeltaJob
+from alerts.notices.fingerprint import fingerprint_of
+from alerts.settings import AlertsSettings, MetricsSettings
+from alerts.watch.run import Watch
+from bench.rig.truth_pool import Asked, Pool
+from bench.rig.truth_traffic import HOUR, MINUTE, Episode, requests
+from ragvigil.app.parts import facts
+from ragvigil.model.incident import Incident
+from ragvigil.model.notice import Notice
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.scores import rollups
+from ragvigil.store.settings import StoreSettings
+from ragvigil.store.watch import incidents as stored_incidents
+from ragvigil.store.watch import notices as stored_notices
+from ragvigil.store.watch.incidents import IncidentFilter
+from scorers.runner import Runner, load_scorers
+
+SETTLED_SECONDS = 40
+"""A turn at this second of a minute sees the minute before as closed."""
+TICK_MINUTES = 5
+AUDIT_PATIENCE = 120.0
+FEW_BYTES = 64 << 20
+
+
+@dataclass(slots=True)
+class Rehearsal:
+    """A store with its watch; `now` is the only clock that they have."""
+
+    pool: Pool
+    store: Store
+    now: float
+    _rows: TraceRows = field(init=False)
+    _watch: Watch | None = None
+    _deltas: DeltaJob | None = None
+    _serial: int = 0
+
+    def __post_init__(self) -> None:
+        self._rows = TraceRows(facts(_runner()), replica=self.store.replica, epoch=self.store.epoch)
+
+    @property
+    def watch(self) -> Watch:
+        """The watch, begun when it is first needed: it reads the past then."""
+        if self._watch is None:
+            self._watch = Watch(
+                self.store,
+                AlertsSettings(),
+                MetricsSettings(),
+                self.pool.judge,
+                clock=lambda: self.now,
+            )
+        return self._watch
+
+    def write(self, asked: Sequence[Asked], *, is_live: bool = True) -> None:
+        """Stores what the pipeline makes of these requests, and counts their minutes."""
+        prints = []
+        for request in asked:
+            # Unique over copies of a store, and the same in every rerun.
+            self._serial += 1
+            outcome = self.pool.outcome(request, int(request.at) << 24 | self._serial)
+            self._rows.add(outcome)
+            (scored,) = outcome.records
+            name = f"{scored.record.trace_id} {scored.record.record_id}"
+            prints.append((name, fingerprint_of(scored.record, outcome.time_unix_nano)))
+        if not asked:
+            return
+        written = self.store.write(self._rows.take())
+        rollups.recompute(self.store, written.minutes, version=int(self.now * 1e9))
+        if is_live:
+            self.watch.noticing.offer(prints)
+
+    def turn(self) -> None:
+        """One turn of the watch, with the steps of audits that it begins."""
+        self.watch.run()
+        self.watch.stop(AUDIT_PATIENCE)
+
+    def tick(self) -> None:
+        """One turn of the deltas."""
+        if self._deltas is None:
+            self._deltas = DeltaJob(self.store, AlertsSettings(), failing=_runner().fails_below)
+        self._deltas.run(self.now)
+
+    def incidents(self, since: float) -> list[Incident]:
+        """The incidents that opened since then, oldest first."""
+        listed = stored_incidents.find(self.store, IncidentFilter(since=int(since)))
+        opened = [one for one in listed if one.opened_unix_nano >= since * 1e9]
+        return sorted(opened, key=lambda one: one.opened_unix_nano)
+
+    def notices(self, since: float) -> list[Notice]:
+        """The changes that were noticed since then, oldest first."""
+        listed = stored_notices.find(self.store, since=int(since))
+        noticed = [one for one in listed if one.noticed_unix_nano >= since * 1e9]
+        return sorted(noticed, key=lambda one: one.noticed_unix_nano)
+
+
+def _runner() -> Runner:
+    return Runner(load_scorers())
+
+
+@contextlib.contextmanager
+def opened(pool: Pool, folder: Path, now: float) -> Iterator[Rehearsal]:
+    """A rehearsal on the store in a folder; `now` in seconds since the epoch."""
+    moment = [now]
+    store = Store.open(StoreSettings(), folder, clock=lambda: moment[0])
+    try:
+        yield Rehearsal(pool, store, now)
+    finally:
+        store.close()
+
+
+def fill(pool: Pool, folder: Path, *, start: float, end: float, seed: int) -> None:
+    """Stores healthy traffic of some hours; the watch has not run on it."""
+    rng = np.random.default_rng(seed)
+    with opened(pool, folder, end) as rehearsal:
+        for hour in np.arange(start, end, HOUR):
+            asked = requests(pool.texts, rng, float(hour), float(min(hour + HOUR, end)))
+            rehearsal.write(asked, is_live=False)
+
+
+@contextlib.contextmanager
+def copied(filled: Path) -> Iterator[Path]:
+    """A copy of a store's folder, in memory where the machine has room for it there."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        copy = Path(folder) / "data"
+        shutil.copytree(filled, copy, symlinks=True)
+        yield copy
+
+
+def play(
+    rehearsal: Rehearsal,
+    end: float,
+    episodes: Sequence[Episode],
+    *,
+    seed: int,
+    each_minutes: int = 1,
+    until: Callable[[], bool] = lambda: False,
+) -> None:
+    """Lets the clock run to `end`, minute by minute, or until something is so."""
+    rng = np.random.default_rng(seed)
+    minute = int(rehearsal.now // MINUTE * MINUTE)
+    while minute < end:
+        step = int(each_minutes * MINUTE)
+        asked = requests(rehearsal.pool.texts, rng, minute, minute + step, episodes)
+        rehearsal.now = minute + step + SETTLED_SECONDS
+        rehearsal.write(asked)
+        rehearsal.turn()
+        minute += step
+        if until():
+            return

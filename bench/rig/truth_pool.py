@@ -1,0 +1,140 @@
+"""Every answer that the second service can give, scored once by the real scorers.
+
+An answer is a question, a fault that is at work or none, and what went wrong by itself or nothing.
+Its trace id names all three, so that a judge can find what is true about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from bench.rig.truth_faults import BY_NAME, FAULTS
+from bench.rig.truth_judge import LabelJudge
+from bench.rig.truth_service import NATURAL, Answered, Desk, Setup, respond, spans
+from bench.rig.truth_texts import Texts
+from bench.rig.truth_vectors import Vectors
+from collector.record.build import records
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.record import Latencies
+from ragvigil.model.score import Kind, Score, Stream
+from ragvigil.model.span import Closed, Span, Trace
+from scorers.judge.sampling import is_sampled
+from scorers.local.relevance import relevance
+from scorers.record_shape import measure
+from scorers.rubric import load_rubrics
+from scorers.runner import Runner, load_scorers
+
+HEALTHY = ""
+STATES = (HEALTHY, *(fault.name for fault in FAULTS))
+ACCIDENTS = ("", *NATURAL)
+JUDGED = tuple(name for name, rubric in load_rubrics().items() if rubric.judge is not None)
+SAMPLED = 0.07
+SAMPLE_RUBRICS = ("context_relevance", "groundedness", "answer_relevance")
+"""What the judge asks of the sample; audits ask what their settings say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request: when (seconds), of which question, with which fault, and its duration."""
+
+    at: float
+    question: int
+    state: str = HEALTHY
+    accident: str = ""
+    seconds: float = 1.5
+
+
+@dataclass(slots=True)
+class Pool:
+    """Answers and their scores, made when they are first asked for."""
+
+    texts: Texts
+    vectors: Vectors
+    desk: Desk = field(init=False)
+    judge: LabelJudge = field(init=False)
+    _runner: Runner = field(init=False)
+    _scored: dict[tuple[int, str, str], tuple[Answered, ScoredRecord]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        corpus = [chunk.text for chunks in self.texts.corpora.values() for chunk in chunks]
+        every = list(dict.fromkeys([*corpus, *(one.text for one in self.texts.questions)]))
+        known = dict(zip(every, self.vectors.embed(every), strict=True))
+        self.desk = Desk(self.texts, known, self.vectors.embed)
+        self.judge = LabelJudge(self.truth_of)
+        self._runner = Runner(load_scorers(), judged=JUDGED)
+        self._scored = {}
+
+    def prepare(self, state: str) -> None:
+        """Scores what every question gets in a state, so that a run does not wait for it."""
+        for question in self.texts.questions:
+            self.scored(question.number, state, "")
+
+    def scored(self, number: int, state: str, accident: str) -> tuple[Answered, ScoredRecord]:
+        """What the service does, and its record with the scores of code and local models."""
+        key = (number, state, accident)
+        if key not in self._scored:
+            setup = BY_NAME[state].setup if state else Setup()
+            answered = respond(self.desk, self.texts.questions[number], setup, accident)
+            (record,) = records(spans(answered))
+            local = tuple(map(_as_proxy, relevance(record, self.vectors)))
+            scores = (*self._runner.score_all(record), *local)
+            scored = ScoredRecord(record=record, scores=scores, shape=measure(record))
+            self._scored[key] = (answered, scored)
+        return self._scored[key]
+
+    def truth_of(self, trace_id: str) -> Answered:
+        """What the service did in the request of this trace."""
+        state, accident = STATES[int(trace_id[16:20], 16)], ACCIDENTS[int(trace_id[20:24], 16)]
+        return self.scored(int(trace_id[24:], 16), state, accident)[0]
+
+    def outcome(self, asked: Asked, serial: int) -> Outcome:
+        """What the pipeline makes of a request; a sample of them is judged."""
+        _, scored = self.scored(asked.question, asked.state, asked.accident)
+        trace_id = (
+            f"{serial:016x}{STATES.index(asked.state):04x}"
+            f"{ACCIDENTS.index(asked.accident):04x}{asked.question:08x}"
+        )
+        nanos = int(asked.at * 1e9)
+        record = replace(
+            scored.record,
+            trace_id=trace_id,
+            record_id=f"{serial:016x}",
+            started_unix_nano=nanos - int(asked.seconds * 1e9),
+            ended_unix_nano=nanos,
+            latencies=Latencies(
+                total=asked.seconds,
+                retrieval=0.14 * asked.seconds,
+                generation=0.73 * asked.seconds,
+            ),
+        )
+        judged: Sequence[Score] = ()
+        if is_sampled(trace_id, SAMPLED, "truth") and not record.error:
+            judged = self.judge.scores(record, SAMPLE_RUBRICS)
+        shape = {**scored.shape, "seconds_total": asked.seconds}
+        return Outcome(
+            trace=Trace(
+                trace_id=trace_id,
+                spans=(Span(trace_id=trace_id, span_id=record.record_id, end_unix_nano=nanos),),
+                closed=Closed.ROOT_ENDED,
+                received_unix_nano=nanos,
+            ),
+            outcome=TraceOutcome.SCORED,
+            time_unix_nano=nanos,
+            records=(
+                ScoredRecord(
+                    record=record,
+                    scores=(
+                        *scored.scores,
+                        *(replace(s, inclusion_probability=SAMPLED) for s in judged),
+                    ),
+                    shape=shape,
+                ),
+            ),
+        )
+
+
+def _as_proxy(score: Score) -> Score:
+    """As local scoring writes it: the judge scores these rubrics, too."""
+    assert score.kind is Kind.MODEL
+    return replace(score, stream=Stream.PROXY if score.rubric in JUDGED else Stream.BASE)
