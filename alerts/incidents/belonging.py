@@ -16,9 +16,9 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
 
-ONSET_REQUESTS = 5
-"""Requests by which an onset may be estimated too early or too late."""
-SHORTEST, LONGEST = 5, 30
+LATE = 5.0
+"""An onset is off by LATE / d² requests, where d is the change in standard deviations."""
+SHORTEST, LONGEST = 5, 60
 """Bounds, in minutes, of the window in which a finding's requests were counted."""
 MOST_SLACK = 15 * MINUTE
 """Most that an onset may be off by."""
@@ -74,6 +74,21 @@ class SharedCause:
         ]
         return min((gap for gap in gaps if gap <= self._near), default=None)
 
+    def by_signal(self, finding: Finding, others: Iterable[Finding]) -> int | None:
+        """The gap to the nearest of the others that says the same of another route; None if none.
+
+        A fault on several routes may show on each of them alone: at the same time, in the same
+        signal and direction, and of like size.
+        """
+        gaps = [
+            self.onset_gap(finding, other)
+            for other in others
+            if (finding.kind, finding.signal, direction(finding))
+            == (other.kind, other.signal, direction(other))
+            and _is_of_like_size(finding, other)
+        ]
+        return min((gap for gap in gaps if gap <= self._near), default=None)
+
     def origin(self, finding: Finding) -> Notice | None:
         """The change with which a finding began; None where none fits in time and cause."""
         key = (finding.finding_id, finding.since_unix_nano, finding.routes, finding.causes)
@@ -101,11 +116,30 @@ class SharedCause:
         """Nanoseconds by which the onset of a finding may be off."""
         if finding.kind is FindingKind.DRIFT:
             return self._settings.follows_minutes * MINUTE
-        if finding.kind in EXACT or not finding.n:
+        z = _z(finding)
+        if finding.kind in EXACT or z is None:
             return 0
         since = (finding.seen_unix_nano - finding.since_unix_nano) // MINUTE
         window = min(max(since, SHORTEST), LONGEST) * MINUTE
-        return min(MOST_SLACK, ONSET_REQUESTS * window // finding.n)
+        # d² is z² / n, and n requests take one window.
+        return int(min(MOST_SLACK, LATE * window / max(z * z, 1e-9)))
+
+
+def _is_of_like_size(first: Finding, second: Finding) -> bool:
+    """Whether neither change is more than twice the other."""
+    sizes = sorted(
+        abs(finding.value - finding.reference)
+        for finding in (first, second)
+        if finding.value is not None and finding.reference is not None
+    )
+    return len(sizes) < 2 or sizes[1] <= 2 * sizes[0]
+
+
+def _z(finding: Finding) -> float | None:
+    """The change of a finding in standard errors, by its 95 % interval; None without one."""
+    if finding.low is None or finding.high is None or finding.high <= finding.low:
+        return None
+    return 1.96 * abs(finding.high + finding.low) / (finding.high - finding.low)
 
 
 def _reach(finding: Finding) -> frozenset[Cause]:

@@ -15,6 +15,7 @@ from alerts.incidents.lasting import confirm, follows_fix, is_stale_audit, is_wa
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
 from alerts.incidents.suspects import MINUTE, Changes
+from alerts.verdict.evidence import is_blind
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
@@ -163,17 +164,21 @@ class FoldPass:
         return True
 
     def _fit(self, finding: Finding, incident: Incident) -> tuple[int, int] | None:
-        """Ranks the fit: 0 same change, 1 same time, 2 way back; then the gap. None if it fits not.
+        """Ranks the fit, then the gap: a change in common goes before all. None if it fits not.
 
-        The rank decides first, so that a finding joins the incident of its change even where
-        another began at the same time.
+        0 is the same signal or change, 1 the same time and cause on a common route, 2 the same
+        signal on another route, 3 a way back. The rank decides first, so that a finding joins the
+        incident of its change even where another began at the same time.
         """
         place = (finding.service, finding.environment)
         if place != (incident.service, incident.environment):
             return None
+        # What is no longer seen is no trouble of the service, and no part of one.
+        if is_blind(finding) is not all(map(is_blind, incident.findings)):
+            return None
         apart = min(self._shared.onset_gap(finding, other) for other in incident.findings)
         if self._is_way_back(finding, incident):
-            return (2, apart)
+            return (3, apart)
         worse = self._moment.worse(incident)
         is_same = any(is_same_signal(other, finding) for other in worse)
         if _began_after(finding, incident):
@@ -189,8 +194,10 @@ class FoldPass:
             return None
         if self._shared.by_change(finding, worse):
             return (0, apart)
-        gap = self._shared.by_time(finding, worse)
-        return None if gap is None else (1, gap)
+        if (gap := self._shared.by_time(finding, worse)) is not None:
+            return (1, gap)
+        gap = self._shared.by_signal(finding, worse)
+        return None if gap is None else (2, gap)
 
     def _is_way_back(self, finding: Finding, incident: Incident) -> bool:
         """Whether it shows recovery: while the incident lasted, or just after a noticed fix."""

@@ -34,10 +34,15 @@ def return_of(minutes: Floats, past: Past, chosen: Ints, change: float, now: int
     order of `past`. A level nearer to the moved one than to the past is not back.
     """
     known = chosen[past.n[chosen] > 0]
-    n = minutes[0][:, known]
-    variance = past.variance[known] * past.phi[known]
-    above = minutes[1][:, known] - n * past.mean[known]
-    gains = (change * (n * change / 2 - above) / variance).sum(axis=1)
+    by_series = minutes[0][:, known]
+    n = by_series.sum(axis=1)
+    above = (minutes[1][:, known] - by_series * past.mean[known]).sum(axis=1)
+    if not n.sum():
+        return None
+    # Of all together: a spread that the move itself has widened must not weigh a route down.
+    weight = by_series.sum(axis=0) / n.sum()
+    variance = float(weight @ (past.variance[known] * past.phi[known]))
+    gains = change * (n * change / 2 - above) / variance
     steps = latest_peak(np.cumsum(gains[::-1])[::-1])
     requests = float(n[-steps:].sum())
     if not requests or gains[-steps:].sum() < PROVEN:

@@ -47,11 +47,11 @@ def test_onsets_further_apart_are_two_incidents() -> None:
     assert len(incidents) == 2
 
 
-def test_an_onset_that_few_requests_tell_may_lie_further_off() -> None:
-    sparse = finding("b", 20, n=10, seen_unix_nano=at(40))
-    the_one(folded((), [finding("a", 0), sparse], 40)[0])
-    frequent = replace(sparse, n=200)
-    assert len(folded((), [finding("a", 0), frequent], 40)[0]) == 2
+def test_the_onset_of_a_small_change_may_lie_further_off() -> None:
+    small = finding("b", 20, low=0.01, high=0.09, seen_unix_nano=at(40))
+    the_one(folded((), [finding("a", 0), small], 40)[0])
+    large = replace(small, low=0.3, high=0.4)
+    assert len(folded((), [finding("a", 0), large], 40)[0]) == 2
 
 
 def test_faults_on_other_routes_are_two_incidents_however_near() -> None:
@@ -59,6 +59,16 @@ def test_faults_on_other_routes_are_two_incidents_however_near() -> None:
     assert len(folded((), found, 10)[0]) == 2
     everywhere = finding("c", 1, routes=())
     the_one(folded((), [found[0], everywhere], 10)[0])
+
+
+def test_a_fault_that_shows_on_each_route_alone_is_one_incident() -> None:
+    low = {"signal": "context_relevance", "layer": Layer.RETRIEVAL, "reference": 0.6}
+    first = moved("a", 0, value=0.45, **low)
+    second = moved("b", 4, value=0.5, routes=("/chat",), **low)
+    the_one(folded((), [first, second], 30)[0])
+    assert len(folded((), [first, replace(second, value=0.55)], 30)[0]) == 2
+    assert len(folded((), [first, replace(second, value=0.7)], 30)[0]) == 2
+    assert len(folded((), [first, replace(second, since_unix_nano=at(15))], 30)[0]) == 2
 
 
 def test_faults_that_no_one_cause_explains_are_two_incidents() -> None:
