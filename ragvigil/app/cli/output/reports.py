@@ -91,7 +91,8 @@ def _verdict(verdict: JsonObject, console: Console) -> None:
     """What happened to the answer, as its page says."""
     console.print(f"  verdict   {' '.join(verdict['sentences'])}", style="bold")
     if verdict["failure_point"]:
-        console.print(f"  failed in {verdict['failure_point']}")
+        way = f", {verdict['failure_way']}" if verdict.get("failure_way") else ""
+        console.print(f"  failed in {verdict['failure_point']}{way}")
     if verdict["support"]:
         console.print(f"            {verdict['support']}")
 

@@ -8,6 +8,7 @@ from ragvigil.model.figures import counted, duration, share
 from ragvigil.web.views.answers.spans import SpanForm
 from ragvigil.web.views.records import FeedbackForm, RecordForm
 from ragvigil.web.views.verdict.answer_verdict import AnswerVerdict
+from ragvigil.web.views.verdict.failure_way import FailureWay
 
 POINTS = {
     "retrieval": "at the retriever",
@@ -17,6 +18,7 @@ POINTS = {
     "corpus": "in the corpus",
     "undetermined": "at a step that is not known",
 }
+UNSAID = frozenset({FailureWay.NONE, FailureWay.UNKNOWN})
 NO_QUESTION = {
     "hidden": "The question is hidden: the instrumentation left it out.",
     "truncated": "The question was cut off before its span was sent.",
@@ -24,8 +26,11 @@ NO_QUESTION = {
 
 
 def point_words(verdict: AnswerVerdict) -> str:
-    """Where it failed, in words; empty where nothing fails."""
-    return f"failed {POINTS[verdict.failure_point]}" if verdict.failure_point else ""
+    """Where and how it failed, in words; empty where nothing fails."""
+    if not verdict.failure_point:
+        return ""
+    way = "" if verdict.failure_way in UNSAID else f": {verdict.failure_way}"
+    return f"failed {POINTS[verdict.failure_point]}{way}"
 
 
 def no_question(record: RecordForm) -> str:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragvigil.model.figures import counted, spelled
 from ragvigil.model.score import Kind, Layer
 from ragvigil.web.views.verdict.best_chunk import ChunkIds, Relevance, relevance, short_name
+from ragvigil.web.views.verdict.failure_way import CITING, FailureWay, failure_way
 from ragvigil.web.views.verdict.own_scores import failing, judged, own_score, own_scores
 from ragvigil.web.views.verdict.scores import ScoreForm
 
@@ -63,7 +64,6 @@ RETRIEVAL_SHAPE = {
     "empty": "The retriever returned nothing.",
     "collapsed_scores": "The retriever gave every chunk the same score.",
 }
-CITING = ("citation_validity", "chunk_attribution")
 PROVING = (
     *CITING,
     *("groundedness", "grounding", "context_adherence", "answer_complete_text"),
@@ -87,6 +87,9 @@ class AnswerVerdict(BaseModel):
     support: str = Field(default="", description="what else is known, or why it is not")
     failure_point: FailurePoint = Field(
         default="", description="where it failed first; empty where nothing fails"
+    )
+    failure_way: FailureWay = Field(
+        default=FailureWay.NONE, description="how it failed, as far as the stored fields tell"
     )
     layer: str = Field(default="", description="the layer to look at, empty where unknown")
     rubric: str = Field(default="", description="the failing rubric that decides")
@@ -126,6 +129,7 @@ def answer_verdict(
         support=_support(known, chunks, is_answer_at_fault=of_answer is not None)
         + others * (more > 0),
         failure_point=place.point,
+        failure_way=failure_way(deciding, known, chunks, is_of_answer=_is_of_answer(deciding)),
         layer=place.layer,
         rubric=deciding.rubric,
     )

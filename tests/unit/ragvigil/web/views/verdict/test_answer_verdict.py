@@ -194,6 +194,44 @@ def test_what_failed_and_where(
 
 
 @pytest.mark.parametrize(
+    ("scores", "way"),
+    [
+        ((UNGROUNDED, *read_by_judge(c1="1", c2="0")), "not retrieved"),
+        ((INVENTED, *read_by_judge(c6="3")), "lost by the reranker"),
+        ((UNGROUNDED, *read_by_judge(c5="3", c2="3")), "in the context and not used"),
+        (
+            (score("groundedness", 0.2, "contradicted", kind=Kind.JUDGE), *read_by_judge(c2="3")),
+            "contradicted",
+        ),
+        (
+            (score("refusal_rightness", 0.0, "refused_wrongly", kind=Kind.JUDGE),),
+            "refused wrongly",
+        ),
+        ((INVENTED, *read_by_judge(c1="3")), "citation wrong"),
+        ((score("answer_complete_text", 0.0, "truncated"),), "broke off"),
+        ((UNGROUNDED,), "unknown"),
+        ((score("rerank_gain", 0.2, kind=Kind.JUDGE),), "unknown"),
+        ((score("citation_validity", 1.0),), ""),
+    ],
+)
+def test_how_it_failed_is_said_as_far_as_the_fields_tell(
+    scores: tuple[Score, ...], way: str
+) -> None:
+    assert verdict(*scores).failure_way == way
+
+
+def test_a_chunk_that_the_reranker_kept_and_the_prompt_lacks_was_cut() -> None:
+    said = verdict(INVENTED, *read_by_judge(c3="3"), context=RERANKED[:2])
+    assert said.failure_way == "cut from the context"
+
+
+def test_a_way_is_not_guessed_where_the_context_is_not_sent() -> None:
+    absent = {"context": Absent.NOT_SENT}
+    said = verdict(UNGROUNDED, *read_by_judge(c5="3"), context=(), absent=absent)
+    assert said.failure_way == "unknown"
+
+
+@pytest.mark.parametrize(
     ("scores", "support"),
     [
         (
