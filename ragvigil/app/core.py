@@ -75,7 +75,7 @@ thread, and the one that reads worker results, waited that long at every step.""
 WEB_STOP_SECONDS = 2
 """How long a request to the web may still take when the core stops."""
 KEEP_SECONDS = 5.0
-"""How old an answer of the API may be."""
+"""How old what passes for new may be: an answer of the API, and what much reading gave pages."""
 PREDECESSOR_SECONDS = 30.0
 """How long a core waits for the one before it to release the data directory."""
 
@@ -126,7 +126,13 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     runner = Runner(load_scorers(settings.scorers), settings.scorers)
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
-    store = Store.open(settings.store, settings.data_dir, epoch=int(time.time()), clock=clock.now)
+    store = Store.open(
+        settings.store,
+        settings.data_dir,
+        epoch=int(time.time()),
+        keep_seconds=KEEP_SECONDS,
+        clock=clock.now,
+    )
     if damaged := damage.set_aside(store):
         log.error("damaged parts of the store were set aside", **damaged)
     try:

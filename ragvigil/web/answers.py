@@ -121,8 +121,8 @@ class Answers:
 
     `routes` are the first steps of the paths under `/api/v1` that ask the store. `keep_seconds` is
     the longest that an answer passes for new; 0 keeps none. `now` gives Unix seconds. A request
-    that changes something, also one of a page, makes all kept answers old before its own reply is
-    sent: its sender reads what it wrote.
+    that changes something, also one of a page, makes all kept answers old and calls `on_write`
+    before its own reply is sent: its sender reads what it wrote.
     """
 
     def __init__(
@@ -132,10 +132,12 @@ class Answers:
         routes: Collection[str],
         keep_seconds: float,
         now: Callable[[], float],
+        on_write: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app, self._routes = app, frozenset(routes)
         self._keep_seconds, self._now, self._clock = keep_seconds, now, clock
+        self._on_write = on_write
         self._turns = Turns(AT_ONCE, clock)
         self._flights: dict[Key, _Flight] = {}
         self._kept: dict[Key, Answer] = {}
@@ -168,6 +170,7 @@ class Answers:
         else:
             self._writes += 1
             self._kept.clear()
+            self._on_write()
 
     def _key(self, route: str, person: Person, scope: Scope) -> Key:
         """Equal for requests with the same answer; a write that may change it makes another.

@@ -17,6 +17,7 @@ from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
 from ragvigil.store.engine.errors import PartDamaged, Unavailable
+from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
@@ -34,13 +35,15 @@ CLOSE_SECONDS = 20.0
 class Store:
     """Writes batches and reads rows; safe to use from any thread.
 
-    `replica` and `epoch` (its start) name this instance in every row that it writes.
+    `replica` and `epoch` (its start) name this instance in every row that it writes. `kept` has the
+    answers of reads that pages repeat, for `keep_seconds`; 0 keeps none.
     """
 
-    def __init__(self, engine: Engine, settings: StoreSettings) -> None:
+    def __init__(self, engine: Engine, settings: StoreSettings, keep_seconds: float = 0.0) -> None:
         self._engine = engine
         self.settings = settings
         self.replica, self.epoch = engine.replica, engine.epoch
+        self.kept = Kept(keep_seconds)
 
     @classmethod
     def open(
@@ -50,6 +53,7 @@ class Store:
         *,
         replica: str = "",
         epoch: int = 0,
+        keep_seconds: float = 0.0,
         clock: Callable[[], float] = time.time,
     ) -> Store:
         """Opens the store and brings its tables up to date.
@@ -59,7 +63,7 @@ class Store:
         """
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
         engine.start(wait=not settings.url)
-        return cls(engine, settings)
+        return cls(engine, settings, keep_seconds)
 
     def submit(self, batch: Batch) -> Future[WriteResult]:
         """Queues a batch; the future has its result once the batch is durable.

@@ -70,11 +70,16 @@ def neighbours(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> li
     """The nearest passing record of each member, where there is one, in the members' order.
 
     The same question comes first, then the nearest by meaning, then by words. Looked at is the time
-    of the issue, at most a week, and a day on both sides. Raises as `Store.read` does.
+    of the issue, at most a week, and a day on both sides; kept. Raises as `Store.read` does.
     """
     asked = [member for member in members if member.failure.question]
     if not asked:
         return []
+    key = ("neighbours", issue.issue_id, tuple(member.key for member in asked))
+    return store.kept.of(key, lambda: _read(store, issue, asked))
+
+
+def _read(store: Store, issue: Issue, asked: Sequence[KeptFailure]) -> list[Neighbour]:
     candidates = _by_words(store, issue, asked)
     same = {each.beside for each in candidates if each.by is Likeness.SAME}
     others = [member for member in asked if member.key not in same]

@@ -105,7 +105,8 @@ def elsewhere(
         "since": since,
     }
     answers, known = Counter[tuple[str, str]](), Counter[str]()
-    for row in store.read("issue_elsewhere", parameters):
+    key = ("elsewhere", issue.service, issue.environment, tuple(issues), since // 60)
+    for row in store.kept.of(key, lambda: store.read("issue_elsewhere", parameters)):
         for name in {trait.name for trait in traits if row[trait.name]}:
             answers[name, row[name]] += int(row["answers"])
             known[name] += int(row["answers"])

@@ -34,8 +34,16 @@ class RecordCounts:
 
 
 def counts(store: Store, filter_: RecordFilter) -> RecordCounts:
-    """Counts the newest MOST_COUNTED records that match, whatever page the filter asks for."""
-    whole = replace(filter_, after=None)
+    """Counts the newest MOST_COUNTED records that match, whatever page the filter asks for.
+
+    The counts may be some seconds old: pages repeat them.
+    """
+    whole = replace(filter_, after=None, limit=0)
+    key = ("counts", replace(whole, since=whole.since // 60))
+    return store.kept.of(key, lambda: _read_counts(store, whole))
+
+
+def _read_counts(store: Store, whole: RecordFilter) -> RecordCounts:
     part = newest_part(store, whole)
     by_record = _count(store, part)
     if by_record["answers"] <= MOST_COUNTED and part != whole:

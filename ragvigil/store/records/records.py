@@ -129,7 +129,9 @@ def absences(store: Store, since: int) -> list[Form]:
 
     Each has `service, instrumentors, has_llm_span, lacks (field, reason), truncated, records`.
     """
-    return store.read("record_absences", {"since": since})
+    return store.kept.of(
+        ("absences", since // 60), lambda: store.read("record_absences", {"since": since})
+    )
 
 
 def spans(store: Store, trace_id: str) -> list[Form]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class CandidateFilter:
 
 def find(store: Store, filter_: CandidateFilter) -> list[Key]:
     """The answers drawn, always in the same order."""
+    key = ("candidates", replace(filter_, since=filter_.since // 60))
+    return store.kept.of(key, lambda: _find(store, filter_))
+
+
+def _find(store: Store, filter_: CandidateFilter) -> list[Key]:
     parameters = {**asdict(filter_), "rows": filter_.limit * ROWS_EACH}
     if filter_.drawn_from == "all":
         name = "label_candidates" if filter_.label else "label_candidates_all"

@@ -24,5 +24,6 @@ def usual_values(
         "since": max(0, until - HOURS * 3600),
         "until": until,
     }
-    rows = store.read("usual_values", parameters)
+    key = ("usual", service, environment, route, until // 60)
+    rows = store.kept.of(key, lambda: store.read("usual_values", parameters))
     return {(row["rubric"], row["segment"]): list(map(int, row["answers"])) for row in rows}

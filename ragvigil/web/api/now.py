@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from ragvigil.web.api.incidents import IncidentSource
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.chrome import chrome
 from ragvigil.web.views.triage.now import now_form
 from ragvigil.web.views.triage.now_form import NowForm
 from ragvigil.web.views.triage.reading import NowFilter, read_now
@@ -31,7 +32,7 @@ def now(request: Request, service: Name = "", environment: Name = "", route: Nam
         state.store,
         NowFilter(service=service, environment=environment, route=route),
         moment,
-        places=state.chromes.read(moment.timestamp()).places,
+        places=chrome(state.store, moment.timestamp()).places,
         lines=source.lines if source else lambda _: (),
     )
     return now_form(known)

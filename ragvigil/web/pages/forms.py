@@ -60,5 +60,4 @@ def back_to(path: str, request: Request, done: str) -> RedirectResponse:
     """Sends the browser back to a page, which says what was done."""
     from ragvigil.web.scope import scope_of
 
-    request.app.state.chromes.forget()
     return RedirectResponse(scope_of(request).url(path, done=done), 303)

@@ -18,7 +18,7 @@ from ragvigil.web.pages.forms import forgery_token
 from ragvigil.web.permissions import ROLES
 from ragvigil.web.scope import TIMES, Scope, scope_of
 from ragvigil.web.static_files import static_url
-from ragvigil.web.views.chrome import Chrome
+from ragvigil.web.views.chrome import Chrome, chrome
 
 REFRESH_SECONDS = 15
 
@@ -85,7 +85,7 @@ def render(
     frame = Frame(
         page=page,
         title=title,
-        chrome=state.chromes.read(now.timestamp()),
+        chrome=chrome(state.store, now.timestamp()),
         person=request.state.person,
         is_signed_in=request.state.identity.way is Way.SESSION,
         version=request.app.version,

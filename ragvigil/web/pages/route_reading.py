@@ -14,6 +14,7 @@ from ragvigil.web.api import incidents as incidents_api
 from ragvigil.web.api import issues as issues_api
 from ragvigil.web.api import series as series_api
 from ragvigil.web.scope import TIMES, Scope
+from ragvigil.web.views.chrome import chrome
 from ragvigil.web.views.incidents import IncidentForm
 from ragvigil.web.views.issues import IssueForm
 from ragvigil.web.views.series import SeriesListForm
@@ -26,10 +27,10 @@ TIME_WORDS = {"m": "minutes", "h": "hours", "d": "days"}
 
 def places_of(request: Request, scope: Scope, name: str) -> list[Place]:
     """Services of the scope with this route, the busiest first; as chosen where none has it."""
-    chrome = request.app.state.chromes.read(request.app.state.clock().timestamp())
+    watched = chrome(request.app.state.store, request.app.state.clock().timestamp())
     matches = [
         Place(place.service, place.environment, place.route)
-        for place in chrome.places
+        for place in watched.places
         if place.route == name
         and scope.service in ("", place.service)
         and scope.environment in ("", place.environment)

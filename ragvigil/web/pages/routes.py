@@ -11,6 +11,7 @@ from ragvigil.web.pages.frame import render
 from ragvigil.web.pages.route import route_page
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.scope import Scope, scope_of
+from ragvigil.web.views.chrome import chrome
 from ragvigil.web.views.incidents import IncidentForm
 from ragvigil.web.views.triage.layers import Place, route_rows, table_sentence
 
@@ -31,9 +32,10 @@ def routes(request: Request, axis: str = "") -> HTMLResponse:
     scope = scope_of(request)
     if scope.route:
         return route_page(request, scope, scope.route, axis)
+    watched = chrome(request.app.state.store, request.app.state.clock().timestamp())
     places = [
         Place(place.service, place.environment, place.route)
-        for place in request.app.state.chromes.read(request.app.state.clock().timestamp()).places
+        for place in watched.places
         if scope.service in ("", place.service) and scope.environment in ("", place.environment)
     ]
     deltas = deltas_api.deltas(

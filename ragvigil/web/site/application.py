@@ -73,7 +73,6 @@ from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.slowdown import Slowdown
 from ragvigil.web.static_files import STATIC, HashedFiles
-from ragvigil.web.views.chrome import Chromes
 from ragvigil.web.views.doctor import DoctorForm
 
 if TYPE_CHECKING:
@@ -180,6 +179,7 @@ def api(
         app,
         routes=_first_steps(app),
         keep_seconds=keep_seconds,
+        on_write=lambda: store.kept.forget(),
         now=lambda: clock().timestamp(),
     )
     instead = partial(_methods_instead, app)
@@ -225,7 +225,6 @@ def application(
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in
-    app.state.chromes = Chromes(store)
     _route(app)
     return app
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from ragvigil.model.incident import IncidentState, Severity
@@ -17,7 +15,6 @@ from ragvigil.store.watch import incidents
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
-KEEP_SECONDS = 10.0
 DAY = 86_400
 
 
@@ -37,28 +34,12 @@ class Chrome:
         return len(self.places)
 
 
-class Chromes:
-    """Reads the bars' numbers once for all pages that ask within a few seconds."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._lock = store, Lock()
-        self._made, self._chrome = -KEEP_SECONDS, Chrome()
-
-    def read(self, now: float) -> Chrome:
-        """The newest numbers, at most KEEP_SECONDS old; `now` in Unix seconds."""
-        with self._lock:
-            if time.monotonic() - self._made > KEEP_SECONDS:
-                self._chrome = chrome(self._store, int(now))
-                self._made = time.monotonic()
-            return self._chrome
-
-    def forget(self) -> None:
-        """The next page reads anew: somebody has just changed something."""
-        self._made = -KEEP_SECONDS
+def chrome(store: Store, now: float) -> Chrome:
+    """The numbers at `now` in Unix seconds; kept, as every page shows them."""
+    return store.kept.of("chrome", lambda: _read(store, int(now)))
 
 
-def chrome(store: Store, now: int) -> Chrome:
-    """Reads the numbers; `now` in Unix seconds."""
+def _read(store: Store, now: int) -> Chrome:
     open_ = [
         incident
         for incident in incidents.find(store, incidents.IncidentFilter(since=now))

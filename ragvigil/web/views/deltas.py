@@ -83,7 +83,7 @@ def newest_deltas(
     """
     time = int(now.timestamp())
     present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
-    hours = _hourly_means(store, time, with_rates) if present else {}
+    hours = _hourly_means(store, time - time % HOUR + HOUR, with_rates) if present else {}
     return [delta_form(delta, hours.get(delta.series, [None] * HOURS)) for delta in present]
 
 
@@ -127,15 +127,20 @@ def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
             yield row
 
 
-def _hourly_means(store: Store, now: int, with_rates: bool) -> dict[Series, list[Number]]:
-    """Means of the last 24 hours, the running hour last, of all series.
+def _hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:
+    """Means of the 24 hours before `end`, of all series; kept, as pages repeat them."""
+    key = ("hourly means", end, with_rates)
+    return store.kept.of(key, lambda: _read_hourly_means(store, end, with_rates))
+
+
+def _read_hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:
+    """Means of the 24 hours before `end`, of all series.
 
     The rate of a label is over the scores of an hour, or over all labels without scores: some
     rubrics give labels and no values.
     """
     import numpy as np
 
-    end = now - now % HOUR + HOUR
     start = end - HOURS * HOUR
     counts = rollups.counts(store, start, end, bin_seconds=HOUR, with_labels=with_rates)
     n, total, failed, labelled = (np.zeros((len(counts.series), HOURS)) for _ in range(4))

@@ -1,0 +1,139 @@
+"""Answers that are kept: who gets which, who reads, and what a failure does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+
+import pytest
+
+from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.kept import MOST, Kept
+from tests.patience import PATIENCE_SECONDS
+
+NEW = 5.0
+
+
+class Reading:
+    """Counts its calls and answers with their number."""
+
+    def __init__(self) -> None:
+        self.calls, self.now = 0, 100.0
+        self.may_end, self.fails = Event(), False
+        self.may_end.set()
+        self.kept = Kept(NEW, lambda: self.now)
+
+    def __call__(self) -> int:
+        self.calls += 1
+        number = self.calls
+        self.may_end.wait()
+        if self.fails:
+            raise Unavailable("away")
+        return number
+
+    def ask(self) -> int:
+        return self.kept.of("key", self)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def reading() -> Reading:
+    return Reading()
+
+
+def test_an_answer_passes_for_new(reading: Reading) -> None:
+    assert reading.ask() == 1
+    reading.now += NEW
+    assert reading.ask() == 1
+    assert reading.calls == 1
+
+
+def test_an_old_answer_is_given_and_read_anew(reading: Reading) -> None:
+    reading.ask()
+    reading.now += NEW + 1
+    reading.may_end.clear()
+    assert [reading.ask(), reading.ask()] == [1, 1]
+    until(lambda: reading.calls == 2)
+    reading.may_end.set()
+    until(lambda: reading.ask() == 2)
+    assert reading.calls == 2
+
+
+def test_a_very_old_answer_is_not_given(reading: Reading) -> None:
+    reading.ask()
+    reading.now += 31
+    assert reading.ask() == 2
+
+
+def test_all_who_ask_at_once_share_a_read(reading: Reading) -> None:
+    reading.may_end.clear()
+    together = Barrier(4)
+
+    def ask() -> int:
+        together.wait()
+        return reading.ask()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(ask) for _ in range(4)]
+        reading.may_end.set()
+        assert {answer.result() for answer in answers} == {1}
+
+
+def test_what_was_forgotten_is_read(reading: Reading) -> None:
+    reading.ask()
+    reading.kept.forget()
+    assert reading.ask() == 2
+
+
+def test_an_answer_read_before_it_was_forgotten_is_not_kept(reading: Reading) -> None:
+    reading.may_end.clear()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(reading.ask)
+        until(lambda: reading.calls == 1)
+        reading.kept.forget()
+        reading.may_end.set()
+        assert first.result() == 1
+    assert reading.ask() == 2
+
+
+def test_a_failure_is_raised_and_tried_again(reading: Reading) -> None:
+    reading.fails = True
+    with pytest.raises(Unavailable):
+        reading.ask()
+    reading.fails = False
+    assert reading.ask() == 2
+
+
+def test_a_failure_behind_the_readers_back_leaves_the_old_answer(reading: Reading) -> None:
+    reading.ask()
+    reading.now += NEW + 1
+    reading.fails = True
+    reading.ask()
+    until(lambda: reading.calls == 2)
+    assert reading.ask() == 1
+    reading.now += 30
+    with pytest.raises(Unavailable):
+        reading.ask()
+
+
+def test_nothing_is_kept_for_no_seconds(reading: Reading) -> None:
+    kept = Kept(0.0)
+    assert [kept.of("key", reading), kept.of("key", reading)] == [1, 2]
+
+
+def test_the_answers_asked_for_last_are_kept(reading: Reading) -> None:
+    first = reading.ask()
+    for other in range(MOST - 1):
+        reading.kept.of(other, reading)
+    assert reading.ask() == first
+    for other in range(MOST):
+        reading.kept.of(other + MOST, reading)
+    assert reading.ask() != first
