@@ -50,9 +50,9 @@ def measured(*, small: bool) -> tuple[dict[str, object], dict[str, bool]]:
     found = []
     for name in names:
         asked = questions(name)
-        week = days(asked, seed=SEED, first_day=0, count=3 if small else 7, per_day=200)
+        week = days(asked, seed=SEED, first_day=0, count=2 if small else 7, per_day=200)
         measures = _grown(week, embed)
-        measures |= _disrupted(asked, week, embed, seeds=3 if small else 10)
+        measures |= _disrupted(asked, week, embed, seeds=1 if small else 10)
         measures |= _shuffled(week, embed, 2 if small else 20)
         progress(f"{asked.name}: {measures}")
         figures[asked.name] = measures
