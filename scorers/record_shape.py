@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import fmean
 
 from ragvigil.model.record import Document, RagRecord
@@ -32,6 +33,7 @@ def measure(record: RagRecord) -> dict[str, float | None]:
         "context_tokens": characters / CHARACTERS_A_TOKEN if texts else None,
         "chunk_characters": fmean(map(len, texts)) if texts else None,
         "retrieved_chunks": None if "retrieved" in record.absent else float(len(record.retrieved)),
+        "context_order": _order(record) if knows_context else None,
         "distinct_documents": _distinct(record.context) if knows_context else None,
         "citations": float(len(record.citations)) if answer is not None else None,
         "top_score": scores[0] if scores else None,
@@ -45,6 +47,23 @@ def measure(record: RagRecord) -> dict[str, float | None]:
         "output_tokens": _number(usage.output_tokens),
         "cost_usd": record.cost_usd,
     }
+
+
+def _order(record: RagRecord) -> float | None:
+    """The share of pairs of chunks of the context that stand in the order of their scores.
+
+    1 is the best first, 0 upside down. Scores are those of the reranker, else of the retriever;
+    None with fewer than two different ones.
+    """
+    known = {
+        chunk.chunk_id: chunk.score
+        for chunks in (record.context, record.retrieved, record.reranked)
+        for chunk in chunks
+        if chunk.score is not None
+    }
+    scores = [known[chunk.chunk_id] for chunk in record.context if chunk.chunk_id in known]
+    pairs = [(first, second) for first, second in combinations(scores, 2) if first != second]
+    return fmean(first > second for first, second in pairs) if pairs else None
 
 
 def _distinct(documents: Sequence[Document]) -> float:

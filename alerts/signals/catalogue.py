@@ -12,6 +12,8 @@ from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 
+NONE_RELEVANT = "context_relevance:none_relevant"
+"""Given by a local model, to every answer that it reads."""
 POOL = "*"
 """In place of a route: all routes of a service together."""
 
@@ -88,6 +90,20 @@ RATES = (
         causes=(Cause.GENERATION,),
     ),
     Rate(
+        signal="answer_language:failed",
+        setting="other_language",
+        words="answers are in another language than their question",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,),
+    ),
+    Rate(
+        signal=NONE_RELEVANT,
+        setting="nothing_relevant",
+        words="answers have nothing relevant in their context",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL, Cause.CORPUS),
+    ),
+    Rate(
         signal="injected_context:failed",
         setting="injected_context",
         words="retrievals hold instructions to the model",
@@ -145,6 +161,13 @@ _NUMBERS = (
     Number(
         signal="context_chunks",
         words="chunks per context",
+        unit="requests",
+        layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+    ),
+    Number(
+        signal="context_order",
+        words="the share of a context that stands in the order of its scores",
         unit="requests",
         layer=Layer.RETRIEVAL,
         causes=(Cause.RETRIEVAL,),
@@ -215,7 +238,8 @@ def number(signal: str) -> Number:
 def signal_choice(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
     """What the store sums for all signals."""
     return SignalChoice(
-        rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW)],
+        rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW, NONE_RELEVANT)],
+        local_rates=[NONE_RELEVANT],
         rubrics=moved.rubrics,
         local=moved.local_rubrics,
         measures=moved.measures,

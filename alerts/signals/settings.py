@@ -20,6 +20,8 @@ class RouteCeilings(BaseModel):
     refusals: Share | None = Field(default=None, description="as in the section")
     truncation: Share | None = Field(default=None, description="as in the section")
     empty_answers: Share | None = Field(default=None, description="as in the section")
+    other_language: Share | None = Field(default=None, description="as in the section")
+    nothing_relevant: Share | None = Field(default=None, description="as in the section")
     injected_context: Share | None = Field(default=None, description="as in the section")
     slow: Share | None = Field(default=None, description="as in the section")
     latency_seconds: float | None = Field(default=None, gt=0, description="as in the section")
@@ -42,6 +44,14 @@ class BrokenSettings(BaseModel):
     truncation: Share = Field(default=0.1, description="highest share of answers that are cut off")
     empty_answers: Share = Field(
         default=0.03, description="highest share of answers that have no text at all"
+    )
+    other_language: Share = Field(
+        default=0.2,
+        description="highest share of answers in another language than their question",
+    )
+    nothing_relevant: Share = Field(
+        default=0.3,
+        description="highest share of answers whose context a local model finds irrelevant",
     )
     injected_context: Share = Field(
         default=0.2, description="highest share of retrievals that hold instructions to the model"
@@ -100,6 +110,7 @@ class MovedSettings(BaseModel):
             "answer_words",
             "context_tokens",
             "context_chunks",
+            "context_order",
             "chunk_characters",
             "top_score",
             "score_gap",

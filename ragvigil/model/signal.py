@@ -15,7 +15,7 @@ class SignalChoice:
     """Which signals are summed.
 
     `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
-    by those that local models give. Measures in `logged` are summed by their natural logarithm.
+    by those that local models give, `local_rates` are `rubric:label` of theirs. Measures in `logged` are summed by their natural logarithm.
     A request is slow over `slow_seconds`, or what its route (`route` or `service/route`) says.
     """
 
@@ -25,4 +25,5 @@ class SignalChoice:
     measures: Sequence[str]
     logged: Sequence[str]
     slow_seconds: float
+    local_rates: Sequence[str] = ()
     slow_routes: Mapping[str, float] = field(default_factory=dict)

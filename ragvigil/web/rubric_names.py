@@ -35,6 +35,7 @@ MEASURES: Mapping[str, str] = {
     "chunk_characters": "characters of a chunk",
     "citations": "citations per answer",
     "context_chunks": "chunks per prompt",
+    "context_order": "chunks in the order of their scores",
     "context_tokens": "tokens of a prompt's context",
     "cost_usd": "cost of a request",
     "error": "requests that fail",

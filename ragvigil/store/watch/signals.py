@@ -91,6 +91,12 @@ def sums(
     return [_sums(columns) for columns in answers if columns]
 
 
+def is_stored_before(store: Store, minute: int, *, service: str, environment: str) -> bool:
+    """Whether a service has answers from before a minute (seconds). Raises StoreError."""
+    place = {"minute": max(0, minute), "service": service, "environment": environment}
+    return bool(store.read("signal_before", place, priority=Priority.TICK))
+
+
 def traces(
     store: Store,
     signal: str,
@@ -133,6 +139,7 @@ def _parameters(choice: SignalChoice) -> dict[str, Any]:
         "rubrics": list(choice.rubrics),
         "spoken": sorted(spoken),
         "local": list(choice.local),
+        "local_rates": list(choice.local_rates),
         "measures": list(choice.measures),
         "logged": list(choice.logged),
         "slow": choice.slow_seconds,

@@ -17,7 +17,7 @@ VERSIONS = count(NOW)
 
 FACTS = {
     name: RubricFacts(version="1", fails_below=1.0)
-    for name in ("citation_validity", "answer_complete_text", "injected_context")
+    for name in ("citation_validity", "answer_complete_text", "injected_context", "answer_language")
 }
 
 
@@ -35,6 +35,8 @@ class Served:
     error: str | None = None
     local: float | None = None
     query: str | None = None
+    is_irrelevant: bool | None = None
+    language: float | None = None
     measures: dict[str, float] = field(default_factory=lambda: {"answer_words": 90.0})
 
     def outcome(self) -> Outcome:
@@ -71,6 +73,19 @@ class Served:
                     scorer="m",
                 )
             )
+        if self.is_irrelevant is not None:
+            scores.append(
+                Score(
+                    rubric="context_relevance",
+                    value=0.02 if self.is_irrelevant else 0.6,
+                    label="none_relevant" if self.is_irrelevant else "",
+                    kind=Kind.MODEL,
+                    stream=Stream.PROXY,
+                    scorer="m",
+                )
+            )
+        if self.language is not None:
+            scores.append(Score(rubric="answer_language", value=self.language, scorer="l"))
         stored = made.records[0]
         record = replace(stored.record, error=self.error, query=self.query or stored.record.query)
         scored = replace(stored, record=record, scores=tuple(scores), shape=self.measures)

@@ -30,6 +30,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "context_precision": ("relevant chunks on", "stand too low"),
     "context_recall": ("chunks with the answer on", "are not found"),
     "context_relevance": ("chunks on", "fit the questions less"),
+    "context_relevance:none_relevant": ("prompts on", "hold nothing relevant"),
     "error": ("requests to", "fail"),
     "factual_accuracy": ("answers on", "are wrong"),
     "groundedness": ("answers on", "claim what their chunks do not say"),
@@ -39,6 +40,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "prompt_relevance": ("chunks in the prompts of", "fit the questions less"),
     "refusal:refused": ("answers on", "refuse"),
     "refusal_rightness": ("answers on", "refuse, or answer, wrongly"),
+    "requests": ("requests to", "are missing"),
     "rerank_gain": ("relevant chunks on", "are put lower by the reranker"),
     "retrieval_shape": ("retrieval on", "returns nothing, or the same again"),
     "retrieval_shape:empty": ("retrieval on", "returns nothing"),
@@ -98,7 +100,7 @@ def heading(incident: IncidentForm) -> str:
 def what_is_wrong(finding: FindingForm, service: str) -> str:
     """A finding as a sentence without its end."""
     place = where(finding.routes, service)
-    if finding.kind is FindingKind.CHANGED:
+    if finding.kind in (FindingKind.CHANGED, FindingKind.BLIND):
         return f"{finding.words or finding.signal} on {place}"
     known = WRONG.get(finding.signal) or WRONG.get(base_of(finding.signal))
     if known is not None and _is_worse(finding):

@@ -37,6 +37,16 @@ def of(found: tuple[Finding, ...], signal: str) -> list[Finding]:
     ("signal", "fields", "words"),
     [
         ("citation_validity:failed", {"validity": 0.5}, "answers cite what is not there"),
+        (
+            "context_relevance:none_relevant",
+            {"is_irrelevant": True},
+            "answers have nothing relevant in their context",
+        ),
+        (
+            "answer_language:failed",
+            {"language": 0.0},
+            "answers are in another language than their question",
+        ),
         ("refusal:refused", {"label": "refused"}, "answers refuse"),
         ("retrieval_shape:empty", {"retrieval": "empty"}, "retrievals return nothing"),
         ("answer_complete_text:empty", {"ending": "empty"}, "answers have no text"),
@@ -48,7 +58,7 @@ def of(found: tuple[Finding, ...], signal: str) -> list[Finding]:
 def test_what_breaks_is_found_within_minutes_with_its_traces(
     store: Store, signal: str, fields: dict[str, object], words: str
 ) -> None:
-    usual = {"measures": {"seconds_total": 2.0}}
+    usual = {"measures": {"seconds_total": 2.0}, "is_irrelevant": False}
     write(store, good(0, NOON - 2 * HOUR, 120, **usual))
     job = SignalJob(store, SETTINGS)
     assert job.run(NOON + 31) == ()
