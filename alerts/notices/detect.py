@@ -19,6 +19,7 @@ from alerts.notices.kinds import (
 from alerts.notices.rare import LONG_WINDOW, Mark
 from alerts.notices.retrieval_past import CORPUS, RetrievalPast
 from alerts.notices.settings import NoticeSettings
+from alerts.notices.sight import Sight
 from alerts.notices.template import Template
 from alerts.notices.values import Swap, Value
 from alerts.notices.words import swap_of, versions_swap
@@ -68,6 +69,7 @@ class RouteNotices:
         self._warm_up = settings.warm_up_requests
         self._values = {kind: Value() for kind in VALUES}
         self._template = Template()
+        self.sight = Sight()
         # By whether texts are sent: chunks named by their text and by their id have no past in
         # common, and a text that is not sent any more is no new chunk.
         self._pasts = {by_text: self._new_past() for by_text in (True, False)}
@@ -101,6 +103,7 @@ class RouteNotices:
         time = max(request.time_unix_nano, self._newest.time_unix_nano)
         self._newest = Mark(number=self._newest.number + 1, time_unix_nano=time)
         self._past = self._pasts[request.by_text]
+        self.sight.push(request.lacks, request.scopes, self._newest)
         changes = dict(self._push(request))
         if self._newest.number > self._warm_up:
             if changes and not self._changes:

@@ -9,12 +9,14 @@ from threading import Lock
 
 import structlog
 
+from alerts.notices.blind import NO_MENDING, Mending, findings, lack_of
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
 from alerts.notices.metrics import UNNOTICED
 from alerts.notices.rare import LONG_WINDOW
 from alerts.notices.settings import NoticeSettings
 from ragvigil.model.clock import Clock
+from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
@@ -53,11 +55,20 @@ class NoticeJob:
 
     The pipeline's thread calls `offer`, the job's thread everything else; only `_waiting` is shared
     and guarded by the lock. The state is in memory, and rebuilt at the first run from the newest
-    stored records and notices.
+    stored records and notices, and from the open findings `blind` of the process before.
     """
 
-    def __init__(self, store: Store, settings: NoticeSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: NoticeSettings,
+        clock: Clock,
+        mending: Mending = NO_MENDING,
+        blind: Iterable[Finding] = (),
+    ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
+        self._mending = mending
+        self._resumed = [finding for finding in blind if finding.kind is FindingKind.BLIND]
         self._lock = Lock()
         self._waiting: deque[tuple[str, Fingerprint]] = deque()
         self._routes: OrderedDict[Place, RouteNotices] = OrderedDict()
@@ -100,6 +111,15 @@ class NoticeJob:
                 self._step(self._detector(request), request)
         self._settle()
         return self._write()
+
+    def blind(self) -> tuple[Finding, ...]:
+        """What is no longer sent, and once what is sent again."""
+        lacks = [
+            (place, lack)
+            for place, detector in self._routes.items()
+            for lack in (*detector.sight.open, *detector.sight.take_over())
+        ]
+        return findings(lacks, self._mending, int(self._clock() * NANOS))
 
     def _take(self) -> Sequence[tuple[str, Fingerprint]]:
         with self._lock:
@@ -183,6 +203,11 @@ class NoticeJob:
             detector.learn(request)
         for place, detector in self._routes.items():
             self._accept(detector, notices.get(place, []), None)
+        for finding in self._resumed:
+            for route in finding.routes:
+                place = (finding.service, finding.environment, route)
+                if (resumed := self._routes.get(place)) is not None:
+                    resumed.sight.resume(lack_of(finding))
         self._is_rebuilt = True
 
     def _accept(self, detector: RouteNotices, notices: list[Notice], until: int | None) -> None:

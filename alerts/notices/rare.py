@@ -70,6 +70,11 @@ class Rare:
         flags = [*self._past, *newest]
         return flags[: len(flags) - (aged + len(newest) - count)]
 
+    def newest(self, since: Mark) -> int:
+        """How many of the newest 15 are yes, from a request on."""
+        marks = list(self._marks)[-len(self._fresh) :]
+        return sum(flag for flag, mark in zip(self._fresh, marks, strict=True) if mark >= since)
+
     def push(self, flag: bool, mark: Mark) -> Mark | None:
         """Takes an observation; returns the first request of a change once it is certain."""
         self._fresh.append(flag)

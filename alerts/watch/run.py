@@ -9,6 +9,7 @@ from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
 from alerts.incidents.undeclared import EndedAudit, undeclared
+from alerts.notices.blind import NO_MENDING, Mending
 from alerts.notices.job import NoticeJob
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signals.ceilings import by_signal
@@ -41,12 +42,15 @@ class Watch:
         *,
         external_url: str = "",
         clock: Clock,
+        mending: Mending = NO_MENDING,
     ) -> None:
         self._alerts, self._judging, self._clock = alerts, judging, clock
         self._fresh: list[Notice] = []
-        self.noticing = NoticeJob(store, alerts.notices, clock)
         self.incidents = IncidentJob(
             store, alerts.incidents, external_url, clock, on_change=self._on_incident
+        )
+        self.noticing = NoticeJob(
+            store, alerts.notices, clock, mending, self.incidents.open_findings()
         )
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
@@ -74,7 +78,10 @@ class Watch:
         )
         worse = [finding for finding in signals if not is_good(finding)]
         opened = self.incidents.run(
-            now, (*worse, *audited, *changed), self._fresh, self._auditing.audits
+            now,
+            (*worse, *audited, *changed, *self.noticing.blind()),
+            self._fresh,
+            self._auditing.audits,
         )
         self.metrics.add_notices(self._fresh)
         self._fresh = []

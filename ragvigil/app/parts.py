@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from alerts.deltas.metrics import ScoreMetrics
+from alerts.notices.blind import Mending
 from alerts.notices.job import NoticeJob
 from alerts.watch.run import Watch
 from clustering.grouping.process import ClusteringChild
@@ -18,6 +19,7 @@ from clustering.issues.job import IssueJob
 from clustering.rca.job import RootCauseJob
 from clustering.topics.job import TopicJob
 from collector.assembly.fetch import TraceFetcher
+from collector.doctor.fixes import fix
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
@@ -227,6 +229,7 @@ def _jobs(
             judge,
             external_url=settings.web.external_url,
             clock=clock,
+            mending=Mending(needs=runner.needs, remedy=fix),
         ),
         issues=IssueJob(
             store, inference, clustering, runner.fails_below, clusters, clock, count_members

@@ -24,6 +24,9 @@ class FindingKind(StrEnum):
     """The judge confirmed a drop after a change; pages if the drop is large enough."""
     DRIFT = "drift"
     """A detector of sustained drops; pages."""
+    BLIND = "blind"
+    """A field is no longer sent, so that nobody sees what it shows; a ticket about the
+    instrumentation, of no layer."""
     LIMIT = "limit"
     """A rate, mean or count on all traffic is past a bound that is worth a ticket, no page."""
 
@@ -35,6 +38,7 @@ WEIGHT = (
     FindingKind.LIMIT,
     FindingKind.MOVED,
     FindingKind.CHANGED,
+    FindingKind.BLIND,
 )
 """Kinds of findings, the one that proves most first."""
 QUALITY = frozenset({"answer_relevance", "context_relevance", "groundedness"})

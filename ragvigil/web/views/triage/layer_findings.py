@@ -23,6 +23,7 @@ STATES = {
     AuditState.UNDECIDED: State.UNKNOWN,
     AuditState.RUNNING: State.UNKNOWN,
 }
+OF_NO_RUBRIC = frozenset({FindingKind.CHANGED, FindingKind.BLIND})
 Asks = Callable[[str], str]
 """The question that a rubric asks; empty where it asks none."""
 
@@ -61,7 +62,7 @@ def layer_findings(
     ]
     for finding in sorted(incident.findings, key=lambda each: WEIGHT.index(each.kind)):
         cell = next((cell for cell in cells if cell.rubric == base_of(finding.signal)), None)
-        if finding.kind is not FindingKind.CHANGED and not _has(rows, finding.signal):
+        if finding.kind not in OF_NO_RUBRIC and not _has(rows, finding.signal):
             rows.append(_of_finding(finding, cell, asks))
     # Compared with `value`: a layer of the model and one of the causes have the same words.
     shown = {row.layer.value for row in rows if row.change is not None}

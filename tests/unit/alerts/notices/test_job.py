@@ -12,7 +12,7 @@ from alerts.notices.settings import NoticeSettings
 from ragvigil.app.pipeline.summary import fingerprints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
-from ragvigil.model.record import Dimensions, Document
+from ragvigil.model.record import Absent, Dimensions, Document
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.watch import notices as stored
@@ -219,3 +219,36 @@ def test_no_more_waits_than_memory_is_there_for(store: Store) -> None:
     for _ in range(67):
         offer(watch, usual(300))
     assert unnoticed("shed") - shed == 100
+
+
+def unseen(first: int, last: int) -> list[Outcome]:
+    """Requests whose chunks have ids and no texts."""
+    made = []
+    for outcome in changed(first, last):
+        record = outcome.records[0].record
+        bare = tuple(replace(document, content=None) for document in record.retrieved)
+        hidden = replace(
+            record, retrieved=bare, context=bare, absent={"document_texts": Absent.HIDDEN}
+        )
+        made.append(replace(outcome, records=(replace(outcome.records[0], record=hidden),)))
+    return made
+
+
+def test_texts_that_are_no_longer_sent_are_a_finding_that_outlives_a_restart(store: Store) -> None:
+    outcomes = [*usual(300), *unseen(300, 340)]
+    keep(store, outcomes[:320])
+    watch = noticing(store)
+    offer(watch, outcomes)
+    assert watch.run() == ()
+    (finding,) = watch.blind()
+    assert (finding.signal, finding.since_unix_nano) == (
+        "document_texts",
+        START + 3000 * SECOND,
+    )
+    keep(store, outcomes[320:])
+    again = NoticeJob(store, FEW, lambda: START / SECOND + 3600, blind=[finding])
+    assert again.run() == ()
+    assert [each.finding_id for each in again.blind()] == [finding.finding_id]
+    offer(again, changed(340, 380))
+    assert again.run() == ()
+    assert [bool(each.cleared_unix_nano) for each in again.blind()] == [True]
