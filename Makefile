@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait for daemons a good part of their time: two workers more than there are cores.
-WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
+# Tests wait for daemons a good part of their time: four workers more than there are cores.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
 
 .PHONY: demo test check bench bench-small storm browser pictures package-check newcomer docs clean
 
