@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from ragvigil.store.scores.series_bins import SeriesFilter
 from ragvigil.web.drawings.series import Event, Series
+from ragvigil.web.rubric_names import base_of
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.route.charts import chart
 from ragvigil.web.views.route.story import RubricStory
 from ragvigil.web.views.series import lines_of, newest_segments
 from ragvigil.web.views.triage.now_form import OpenIncidentForm
+from ragvigil.web.views.triage.sentences import main_finding
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -25,9 +27,13 @@ MOST_CHART = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnChart:
-    """A chart with what it shows, and the changes that are marked in it."""
+    """A chart with what it shows, and the changes that are marked in it.
+
+    `is_beside` says that the headline is about another rubric, which has too few scores for a line.
+    """
 
     name: str
+    is_beside: bool
     chart: Series
     changes: Sequence[ChangeForm]
 
@@ -63,8 +69,10 @@ def drawn_chart(
         for change in changes
         if since <= change.time <= until and (not change.routes or opened.route in change.routes)
     ]
+    headline = main_finding(incident)
     return DrawnChart(
         name=story.name,
+        is_beside=headline is not None and base_of(headline.signal) != opened.rubric,
         chart=chart(story, marked, since, until, is_zoomed=False, events=events),
         changes=marked,
     )

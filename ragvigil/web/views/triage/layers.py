@@ -150,7 +150,7 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     holds = sum(row.state is State.HOLDS for row in rows)
     unknown = sum(row.state is State.UNKNOWN for row in rows)
     if holds == len(rows):
-        return "Every route holds" if holds > 1 else "The route holds"
+        return "Every check holds on every route" if holds > 1 else "Every check holds"
     parts = [
         _routes(worse, "is worse", "are worse"),
         _routes(moved, "moved", "moved"),

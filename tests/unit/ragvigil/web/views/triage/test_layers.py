@@ -112,8 +112,8 @@ def test_the_sentence_counts_routes() -> None:
         return route_rows(deltas, [], [])
 
     unknown: dict[str, object] = {"delta": None}
-    assert table_sentence(rows({})) == "The route holds"
-    assert table_sentence(rows({}, {})) == "Every route holds"
+    assert table_sentence(rows({})) == "Every check holds"
+    assert table_sentence(rows({}, {})) == "Every check holds on every route"
     assert table_sentence(rows(FELL, {}, {})) == "One route is worse, two hold"
     assert table_sentence(rows(FELL, ROSE, {}, unknown)) == (
         "One route is worse, one moved, one holds, one has not enough answers yet"
