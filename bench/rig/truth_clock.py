@@ -37,7 +37,6 @@ SETTLED_SECONDS = 40
 """A turn at this second of a minute sees the minute before as closed."""
 TICK_MINUTES = 5
 AUDIT_PATIENCE = 120.0
-FEW_BYTES = 64 << 20
 
 
 @dataclass(slots=True)
@@ -116,22 +115,42 @@ def _runner() -> Runner:
 
 @contextlib.contextmanager
 def opened(pool: Pool, folder: Path, now: float) -> Iterator[Rehearsal]:
-    """A rehearsal on the store in a folder; `now` in seconds since the epoch."""
-    moment = [now]
-    store = Store.open(StoreSettings(), folder, clock=lambda: moment[0])
+    """A rehearsal on the store in a folder, as after a start; `now` in seconds since the epoch."""
+    # A start has an epoch of its own: by it the watch tells the past from its own rows.
+    store = Store.open(StoreSettings(), folder, replica="bench", epoch=int(now))
     try:
         yield Rehearsal(pool, store, now)
     finally:
         store.close()
 
 
-def fill(pool: Pool, folder: Path, *, start: float, end: float, seed: int) -> None:
-    """Stores healthy traffic of some hours; the watch has not run on it."""
+Habit = Callable[[np.random.Generator, list[Asked], Rehearsal], list[Asked]]
+"""Changes the requests of some minutes: what a healthy service's users do, too."""
+
+
+def calm(_: np.random.Generator, asked: list[Asked], __: Rehearsal) -> list[Asked]:
+    """Nothing but the rhythm of the day."""
+    return asked
+
+
+def fill(
+    pool: Pool,
+    folder: Path,
+    *,
+    start: float,
+    end: float,
+    seed: int,
+    habit: Habit = calm,
+    episodes: Sequence[Episode] = (),
+) -> None:
+    """Stores traffic of some hours, healthy by default; the watch has not run on it."""
     rng = np.random.default_rng(seed)
-    with opened(pool, folder, end) as rehearsal:
+    with opened(pool, folder, start) as rehearsal:
+        rehearsal.now = end
         for hour in np.arange(start, end, HOUR):
-            asked = requests(pool.texts, rng, float(hour), float(min(hour + HOUR, end)))
-            rehearsal.write(asked, is_live=False)
+            until = float(min(hour + HOUR, end))
+            asked = requests(pool.texts, rng, float(hour), until, episodes)
+            rehearsal.write(habit(rng, asked, rehearsal), is_live=False)
 
 
 @contextlib.contextmanager
@@ -151,6 +170,7 @@ def play(
     *,
     seed: int,
     each_minutes: int = 1,
+    habit: Habit = calm,
     until: Callable[[], bool] = lambda: False,
 ) -> None:
     """Lets the clock run to `end`, minute by minute, or until something is so."""
@@ -160,7 +180,7 @@ def play(
         step = int(each_minutes * MINUTE)
         asked = requests(rehearsal.pool.texts, rng, minute, minute + step, episodes)
         rehearsal.now = minute + step + SETTLED_SECONDS
-        rehearsal.write(asked)
+        rehearsal.write(habit(rng, asked, rehearsal))
         rehearsal.turn()
         minute += step
         if until():

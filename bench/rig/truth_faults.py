@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from enum import StrEnum
 from functools import partial
 
 from bench.rig.truth_service import (
     KEPT,
     RETRIEVED,
+    SYSTEM,
     Answered,
     Desk,
     Hit,
@@ -263,3 +265,27 @@ FAULTS = (
     Fault(name="route_times_three", truth=Truth.NONE, mix=3.0, must_not_page=True, is_quiet=True),
 )
 BY_NAME = {fault.name: fault for fault in FAULTS}
+SECOND_TENANT, DATED_DAYS = "second_tenant", 28
+
+
+def dated(day: int) -> str:
+    """The name of the state in which prompts bear the date of a day."""
+    return f"dated_{day % DATED_DAYS}"
+
+
+def _dated(day: int) -> Setup:
+    """The prompt begins with the date, and states no version."""
+    system = f"Today is {date(2026, 3, 1) + timedelta(days=day):%A, %d %B %Y}. {SYSTEM}"
+    return _change(lambda answered: replace(answered, prompt_version="", system=system))
+
+
+HABITS = {
+    SECOND_TENANT: _change(
+        lambda answered: replace(
+            answered, prompt_version="p14-north", system=f"{SYSTEM} Address the reader formally."
+        )
+    ),
+    **{dated(day): _dated(day) for day in range(DATED_DAYS)},
+}
+"""What healthy services do, too: see `truth_habits`."""
+SETUPS = {**{fault.name: fault.setup for fault in FAULTS}, **HABITS}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from bench.rig.truth_faults import BY_NAME, FAULTS
+from bench.rig.truth_faults import SETUPS
 from bench.rig.truth_judge import LabelJudge
 from bench.rig.truth_service import NATURAL, Answered, Desk, Setup, respond, spans
 from bench.rig.truth_texts import Texts
@@ -26,7 +26,7 @@ from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
 
 HEALTHY = ""
-STATES = (HEALTHY, *(fault.name for fault in FAULTS))
+STATES = (HEALTHY, *SETUPS)
 ACCIDENTS = ("", *NATURAL)
 JUDGED = tuple(name for name, rubric in load_rubrics().items() if rubric.judge is not None)
 SAMPLED = 0.07
@@ -74,7 +74,7 @@ class Pool:
         """What the service does, and its record with the scores of code and local models."""
         key = (number, state, accident)
         if key not in self._scored:
-            setup = BY_NAME[state].setup if state else Setup()
+            setup = SETUPS[state] if state else Setup()
             answered = respond(self.desk, self.texts.questions[number], setup, accident)
             (record,) = records(spans(answered))
             local = tuple(map(_as_proxy, relevance(record, self.vectors)))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.rig.truth_clock import Rehearsal, copied, opened, play
+from bench.rig.truth_clock import Rehearsal, copied, fill, opened, play
 from bench.rig.truth_faults import Fault, Truth
 from bench.rig.truth_pool import Pool
-from bench.rig.truth_traffic import MINUTE, Episode
+from bench.rig.truth_traffic import DAY, HOUR, MINUTE, Episode
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident, IncidentState
 
 BEFORE_MINUTES = 10
+OLD_HOURS, OLD_MINUTES = 6, 90
 ALL = "all routes"
 UNDETERMINED = "undetermined"
 
@@ -73,6 +76,17 @@ class Seen:
         return self.layers[0] if self.layers else ""
 
     @property
+    def line(self) -> str:
+        """The run in one line."""
+        return (
+            f"{self.fault} [{self.onset}] {self.scope}: ticket {self.ticket_minutes} "
+            f"page {self.page_minutes} layers {self.layers} (true {self.truth}) "
+            f"incidents {self.incidents} pages {self.pages} later {self.later} "
+            f"before {self.before} cleared {self.cleared_minutes} notices {self.notices} "
+            f"{self.signals} | {self.headline}"
+        )
+
+    @property
     def is_right(self) -> bool | None:
         """Whether the layer is the true one; None where none was named, or none is to be."""
         if self.truth not in ("retrieval", "corpus", "generation") or not self.layer:
@@ -115,6 +129,37 @@ def rehearse(
         return _seen(rehearsal, episode, during, onset=onset, ended=ended)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """What became of a fault from before the first span; `since_minutes` after that span."""
+
+    incidents: int
+    pages: int
+    since_minutes: float | None
+    layer: str
+
+
+def rehearse_old(pool: Pool, fault: Fault, *, seed: int) -> Old:
+    """A fault that is there from the first request on; the watch begins hours later."""
+    pool.prepare(fault.name)
+    ended = (time.time() // DAY - 1) * DAY + 12 * HOUR
+    start, end = ended - OLD_HOURS * HOUR, ended + OLD_MINUTES * MINUTE
+    episode = Episode(fault=fault, start=start, end=end)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "data"
+        fill(pool, folder, start=start, end=ended, seed=seed, episodes=[episode])
+        with opened(pool, folder, ended) as rehearsal:
+            play(rehearsal, end, [episode], seed=seed, each_minutes=3)
+            found = rehearsal.incidents(ended)
+    first = min((one.since_unix_nano for one in found), default=None)
+    return Old(
+        incidents=len(found),
+        pages=sum(bool(one.paged_unix_nano) for one in found),
+        since_minutes=None if first is None else _first([first], start),
+        layer=layer_of(found[0]) if found else "",
+    )
+
+
 def _is_over(rehearsal: Rehearsal, begin: float) -> bool:
     return all(one.state is IncidentState.RESOLVED for one in rehearsal.incidents(begin))
 
@@ -145,7 +190,7 @@ def _seen(
         page_minutes=_first([one.paged_unix_nano for one in opened_then], begin),
         incidents=len(opened_then),
         pages=sum(bool(one.paged_unix_nano) for one in opened_then),
-        layers=tuple(_layer(one) for one in mine),
+        layers=tuple(layer_of(one) for one in mine),
         routes=tuple(sorted({route for finding in findings for route in finding.routes})),
         cleared_minutes=_cleared(opened_then, fixed),
         audited=any(finding.kind is FindingKind.AUDIT for finding in findings),
@@ -156,7 +201,8 @@ def _seen(
     )
 
 
-def _layer(incident: Incident) -> str:
+def layer_of(incident: Incident) -> str:
+    """The layer that an incident names, UNDETERMINED where it names none."""
     if {finding.kind for finding in incident.findings} == {"blind"}:
         return Truth.BLIND
     return str(incident.cause) if incident.cause else UNDETERMINED

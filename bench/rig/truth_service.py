@@ -87,6 +87,7 @@ class Answered:
     sends_texts: bool = True
     model: str = "meridian-2"
     prompt_version: str = "p14"
+    system: str = SYSTEM
 
     @property
     def text(self) -> str:
@@ -359,11 +360,14 @@ def _chat(answered: Answered, span: Callable[..., Span]) -> Span:
         "gen_ai.request.model": answered.model,
         "gen_ai.request.temperature": 0.2,
         "gen_ai.request.max_tokens": 600,
-        "gen_ai.prompt.version": answered.prompt_version,
         "gen_ai.usage.input_tokens": len(prompt) // 4,
     }
+    if answered.prompt_version:
+        attributes["gen_ai.prompt.version"] = answered.prompt_version
     if answered.sends_texts:
-        attributes["gen_ai.input.messages"] = _messages(("system", SYSTEM), ("user", prompt))
+        attributes["gen_ai.input.messages"] = _messages(
+            ("system", answered.system), ("user", prompt)
+        )
     if answered.has_failed:
         error = {"error.type": "InternalServerError"}
         return span(

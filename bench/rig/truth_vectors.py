@@ -45,7 +45,7 @@ class Vectors:
         for start in range(0, len(names), AT_ONCE):
             some = names[start : start + AT_ONCE]
             self._known.update(zip(some, self._compute([fresh[key] for key in some]), strict=True))
-            if len(names) > AT_ONCE:
+            if self._is_real and len(names) > AT_ONCE:
                 progress(f"{start + len(some)} of {len(names)} texts embedded")
         return np.stack([self._known[key] for key in keys])
 

@@ -1,0 +1,119 @@
+"""Healthy services whose traffic is not even: none of this is an incident."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from bench.rig.truth_clock import Habit, Rehearsal, calm, fill, opened, play
+from bench.rig.truth_faults import SECOND_TENANT, dated
+from bench.rig.truth_pool import Asked, Pool
+from bench.rig.truth_traffic import DAY, HOUR, MINUTE, SECONDS
+
+POPULAR_HOUR, POPULAR_SHARE = 11, 0.13
+BATCH_DAYS, BATCH_HOUR, BATCH_REQUESTS = 7, 3, 1500
+WANDER = 3
+"""Questions of a route by which its topics move on in a day."""
+
+
+def topics_wander(_: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+    """What is asked most is something else every day."""
+    return [replace(one, question=_moved(of, one, int(one.at // DAY) * WANDER)) for one in asked]
+
+
+def _moved(of: Rehearsal, asked: Asked, by: int) -> int:
+    route = of.pool.texts.questions[asked.question].route
+    numbers = [question.number for question in of.pool.texts.of(route)]
+    return numbers[(numbers.index(asked.question) + by) % len(numbers)]
+
+
+def popular_question(rng: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+    """For an hour a day an eighth of the traffic asks the same, another question every day."""
+    questions = len(of.pool.texts.questions)
+    return [
+        replace(one, question=int(one.at // DAY) * 17 % questions)
+        if one.at % DAY // HOUR == POPULAR_HOUR and rng.random() < POPULAR_SHARE
+        else one
+        for one in asked
+    ]
+
+
+def two_tenants(rng: np.random.Generator, asked: list[Asked], _: Rehearsal) -> list[Asked]:
+    """A third of the requests is of a tenant with a prompt of its own."""
+    return [replace(one, state=SECOND_TENANT) if rng.random() < 0.33 else one for one in asked]
+
+
+def date_in_the_prompt(_: np.random.Generator, asked: list[Asked], __: Rehearsal) -> list[Asked]:
+    """The system prompt begins with the day's date."""
+    return [replace(one, state=dated(int(one.at // DAY))) for one in asked]
+
+
+def weekly_batch(rng: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+    """Once a week, in the night, a job asks all questions of a route within an hour."""
+    if not asked:
+        return asked
+    start, end = asked[0].at // MINUTE * MINUTE, asked[-1].at
+    is_day = int(start // DAY) % BATCH_DAYS == 0
+    if not is_day or start % DAY // HOUR != BATCH_HOUR:
+        return asked
+    numbers = [question.number for question in of.pool.texts.of(next(iter(of.pool.texts.corpora)))]
+    many = int(BATCH_REQUESTS * max(MINUTE, end - start) / HOUR)
+    extra = [
+        Asked(at=float(at), question=int(rng.choice(numbers)), seconds=SECONDS)
+        for at in rng.uniform(start, max(end, start + MINUTE), many)
+    ]
+    return sorted([*asked, *extra], key=lambda one: one.at)
+
+
+HABITS: dict[str, Habit] = {
+    "calm": calm,
+    "topics wander": topics_wander,
+    "one popular question": popular_question,
+    "two tenants' prompts": two_tenants,
+    "a date in the prompt": date_in_the_prompt,
+    "a weekly batch": weekly_batch,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet:
+    """What the watch made of healthy days; `said` has a line for each incident."""
+
+    habit: str
+    days: float
+    pages: int
+    tickets: int
+    said: tuple[str, ...]
+
+
+def live(
+    pool: Pool,
+    name: str,
+    *,
+    ended: float,
+    days: float,
+    history_hours: float,
+    seed: int,
+    turn_minutes: int = 5,
+) -> Quiet:
+    """Days of a habit that has been there since the beginning of what is stored."""
+    habit = HABITS[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "data"
+        start = ended - days * DAY
+        begin = start - history_hours * HOUR
+        fill(pool, folder, start=begin, end=start, seed=seed, habit=habit)
+        with opened(pool, folder, start) as rehearsal:
+            play(rehearsal, ended, [], seed=seed + 1, each_minutes=turn_minutes, habit=habit)
+            found = rehearsal.incidents(start)
+            message = rehearsal.watch.incidents.message
+            return Quiet(
+                habit=name,
+                days=days,
+                pages=sum(bool(one.paged_unix_nano) for one in found),
+                tickets=sum(not one.paged_unix_nano for one in found),
+                said=tuple(message(one).worse for one in found),
+            )
