@@ -16,11 +16,11 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
 
-LATE = 5.0
+LATE = 10.0
 """An onset is off by LATE / d² requests, where d is the change in standard deviations."""
 SHORTEST, LONGEST = 5, 60
 """Bounds, in minutes, of the window in which a finding's requests were counted."""
-MOST_SLACK = 15 * MINUTE
+MOST_SLACK = 20 * MINUTE
 """Most that an onset may be off by."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
 """Kinds whose onset is the time of a change."""
@@ -41,9 +41,9 @@ class SharedCause:
         self._origins: dict[tuple[object, ...], Notice | None] = {}
 
     def onset_gap(self, first: Finding, second: Finding) -> int:
-        """Nanoseconds between two onsets, less by how far both may be off."""
+        """Nanoseconds between two onsets, less by how far the less certain may be off."""
         apart = abs(first.since_unix_nano - second.since_unix_nano)
-        return max(0, apart - self._slack(first) - self._slack(second))
+        return max(0, apart - max(self._slack(first), self._slack(second)))
 
     def by_change(self, finding: Finding, others: Iterable[Finding]) -> bool:
         """Whether the finding and one of the others began with one change."""

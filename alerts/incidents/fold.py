@@ -225,8 +225,19 @@ class FoldPass:
             since_unix_nano=finding.since_unix_nano,
             findings=(finding,),
         )
+        beside = self._open_beside(incident)
+        also = f"; also open: {', '.join(beside)}" if beside else ""
         self.incidents[incident.incident_id] = incident
-        self._record(incident, Verb.OPENED, finding_line(finding))
+        self._record(incident, Verb.OPENED, finding_line(finding) + also)
+
+    def _open_beside(self, incident: Incident) -> list[str]:
+        """The ids of the service's other incidents that last, the oldest first."""
+        return [
+            other.incident_id
+            for other in sorted(self.incidents.values(), key=_opened)
+            if (other.service, other.environment) == (incident.service, incident.environment)
+            and other.state is not IncidentState.RESOLVED
+        ]
 
     def _record(self, incident: Incident, verb: Verb, text: str) -> None:
         self.events.append(

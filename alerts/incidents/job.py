@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from alerts.incidents.fold import fold
 from alerts.incidents.message import Message, message
 from alerts.incidents.settings import IncidentSettings
+from alerts.incidents.suspects import EARLY
 from alerts.incidents.verbs import Action, UnknownIncident, act
 from alerts.signals.catalogue import Accepted, accepted_key
 from ragvigil.model.audit import Audit
@@ -23,7 +24,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Verb
 from ragvigil.model.notice import MARK, ChangeKind, Notice
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.watch import deploys, notices
+from ragvigil.store.watch import deploys, notices, signals
 from ragvigil.store.watch import findings as stored_findings
 from ragvigil.store.watch import incidents as stored
 from ragvigil.store.watch.incidents import IncidentFilter, PageCounts
@@ -74,6 +75,7 @@ class IncidentJob:
         self._expected = {incident.incident_id: incident for incident in expected}
         self._written = {_key(name, finding): finding for name, finding in _assigned(recent)}
         self._unassigned = stored_findings.loose(store)
+        self._from_start: dict[tuple[str, int], bool] = {}
 
     def run(
         self,
@@ -175,7 +177,9 @@ class IncidentJob:
 
     def message(self, incident: Incident) -> Message:
         """The message of an incident."""
-        return message(incident, self._settings, self._url)
+        key = (incident.incident_id, incident.since_unix_nano)
+        is_from_start = self._from_start.get(key, False)
+        return message(incident, self._settings, self._url, is_from_start=is_from_start)
 
     def changes(self) -> tuple[Notice, ...]:
         """Notices and deploy marks of the last two days, the newest first."""
@@ -197,10 +201,26 @@ class IncidentJob:
             self._incidents.values(), findings, changes, now, self._settings, self._audits
         )
         self._write(now, folded, events)
+        self._date(folded)
         horizon = (now - MEMORY_SECONDS) * NANOS
         self._incidents = {
             incident.incident_id: incident for incident in folded if _is_kept(incident, horizon)
         }
+
+    def _date(self, incidents: Iterable[Incident]) -> None:
+        """Finds out which incidents were there from the beginning of what is stored."""
+        known, self._from_start = self._from_start, {}
+        for incident in incidents:
+            key = (incident.incident_id, incident.since_unix_nano)
+            self._from_start[key] = known[key] if key in known else self._is_from_start(incident)
+
+    def _is_from_start(self, incident: Incident) -> bool:
+        return not signals.is_stored_before(
+            self._store,
+            (incident.since_unix_nano - EARLY) // NANOS,
+            service=incident.service,
+            environment=incident.environment,
+        )
 
     def _remember(self, now: float, noticed: Iterable[Notice]) -> None:
         if now - self._deploys_read >= DEPLOYS_SECONDS:

@@ -47,13 +47,22 @@ class Message:
     link: str
 
 
-def message(incident: Incident, settings: IncidentSettings, external_url: str = "") -> Message:
-    """The message of an incident; without an `external_url` the link is a command."""
+def message(
+    incident: Incident,
+    settings: IncidentSettings,
+    external_url: str = "",
+    *,
+    is_from_start: bool = False,
+) -> Message:
+    """The message of an incident; without an `external_url` the link is a command.
+
+    `is_from_start` says that nothing of the service is stored from before the incident.
+    """
     findings = lasting(incident, settings) or worse(incident, settings) or list(incident.findings)
     findings = sorted(findings, key=_weight)
     parts = Message(
         worse=_worse(findings),
-        since=_time(incident.since_unix_nano),
+        since=_since(incident, is_from_start=is_from_start),
         routes=_routes(incident, findings),
         changed=_changed(incident, settings),
         cause=_cause(incident, findings),
@@ -157,6 +166,11 @@ def _is_share(finding: Finding) -> bool:
 
 def _weight(finding: Finding) -> tuple[tuple[bool, float, int, int], int, str]:
     return (order(finding), finding.since_unix_nano, finding.finding_id)
+
+
+def _since(incident: Incident, *, is_from_start: bool) -> str:
+    since = _time(incident.since_unix_nano)
+    return f"the beginning of what is stored, {since}," if is_from_start else since
 
 
 def _time(unix_nano: int) -> str:

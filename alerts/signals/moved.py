@@ -288,13 +288,21 @@ def _groups(table: SignalMinutes) -> list[_Group]:
 def _concerned(
     group: _Group, tried: Ints, now: Floats, past: Past, pooled: Shift
 ) -> tuple[str, ...]:
-    """The routes that by themselves moved the same way, at least half as far as all together."""
+    """The routes that by themselves moved the same way, at least half as far as all of them.
+
+    Routes that did not move make the change of all together smaller, so what is left of them is
+    compared again.
+    """
     own = [(group.routes[place], shift_of(now, past, np.array([place]))) for place in tried]
-    return tuple(
-        route
-        for route, shift in own
-        if shift is not None and shift.z >= 1 and shift.change / pooled.change >= 0.5
-    )
+    shifts = {route: shift for route, shift in own if shift is not None and shift.z >= 1}
+    change, routes = pooled.change, list[str]()
+    while True:
+        near = [route for route, shift in shifts.items() if shift.change / change >= 0.5]
+        if not near or near == routes:
+            return tuple(near)
+        routes = near
+        requests = sum(shifts[route].n for route in routes)
+        change = sum(shifts[route].n * shifts[route].change for route in routes) / requests
 
 
 def _is_expected(group: _Group, route: str, shift: Shift, floor: float, accepted: Accepted) -> bool:

@@ -56,7 +56,9 @@ def test_the_onset_of_a_small_change_may_lie_further_off() -> None:
 
 def test_faults_on_other_routes_are_two_incidents_however_near() -> None:
     found = [finding("a", 0), finding("b", 1, routes=("/chat",))]
-    assert len(folded((), found, 10)[0]) == 2
+    incidents, events = folded((), found, 10)
+    assert len(incidents) == 2
+    assert events[1].text.endswith(f"; also open: {events[0].incident_id}")
     everywhere = finding("c", 1, routes=())
     the_one(folded((), [found[0], everywhere], 10)[0])
 
