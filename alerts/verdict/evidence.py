@@ -59,6 +59,7 @@ class Evidence:
     signals: tuple[Finding, ...] = ()
     notices: tuple[Notice, ...] = ()
     is_blind: bool = False
+    goes_with: tuple[str, ...] = ()
 
 
 def evidence_of(
@@ -75,9 +76,10 @@ def evidence_of(
     witnesses = [finding for finding in findings if not is_blind(finding)]
     facts = [finding for finding in witnesses if finding.kind is not FindingKind.CHANGED]
     sampled = [measured for finding in facts if (measured := _of_finding(finding)) is not None]
+    about = _about(incident, audits)
     audited = [
         measured
-        for audit in _about(incident, audits)
+        for audit in about
         for result in audit.results
         if (measured := of_result(result)) is not None
     ]
@@ -96,6 +98,7 @@ def evidence_of(
         ),
         notices=tuple(changes),
         is_blind=bool(findings) and not witnesses,
+        goes_with=tuple(words for audit in about for words in audit.goes_with),
     )
 
 

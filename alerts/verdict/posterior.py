@@ -80,6 +80,7 @@ def verdict(evidence: Evidence) -> LayerVerdict:
         contradicts=tuple(witness.words for witness, by in tells if by < -TELLS),
         missing=missing(evidence.measured),
         settles="" if is_named else settles(pair, evidence.measured),
+        goes_with=evidence.goes_with,
     )
 
 

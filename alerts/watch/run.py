@@ -15,6 +15,7 @@ from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signals.ceilings import by_signal
 from alerts.signals.gauges import readings
 from alerts.signals.job import SignalJob
+from alerts.verdict.job import DimensionJob
 from alerts.watch.metrics import WatchMetrics
 from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Purpose
@@ -54,6 +55,7 @@ class Watch:
         )
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
+        self._dimensions = DimensionJob(store)
         self._auditing = AuditJob(
             store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
         )
@@ -81,7 +83,7 @@ class Watch:
             now,
             (*worse, *audited, *changed, *self.noticing.blind()),
             self._fresh,
-            self._auditing.audits,
+            self._dimensions.run(self._auditing.audits),
         )
         self.metrics.add_notices(self._fresh)
         self._fresh = []

@@ -49,7 +49,8 @@ class Audit:
     `since_unix_nano` holds, for each of `routes`, when it began to show the change. No routes are
     all routes of the service, since `anchor_unix_nano`. `sources` are the ids of what started it:
     notices, deploys, findings; `reason` is the same in words. `pairs` counts judged pairs. `why`
-    says why it ended undecided, `progress` which drop it can show by when.
+    says why it ended undecided, `progress` which drop it can show by when. `goes_with` names the
+    dimensions that its drop goes with, in lines; it is computed anew after a start.
     """
 
     audit_id: str
@@ -68,6 +69,7 @@ class Audit:
     results: tuple[AuditResult, ...] = ()
     progress: str = ""
     why: str = ""
+    goes_with: tuple[str, ...] = ()
 
     @property
     def is_running(self) -> bool:

@@ -30,6 +30,7 @@ class LayerVerdict:
     with a share, the likeliest first; empty without evidence. `supports`, `contradicts` and
     `missing` are lines of evidence on the likeliest layer. `settles` says what would settle an
     undetermined verdict. `is_blind`: what changed is what the spans show, so no layer is at fault.
+    `goes_with` are the values of dimensions that the drop goes with, in lines.
     """
 
     cause: Cause | None = None
@@ -40,6 +41,7 @@ class LayerVerdict:
     missing: tuple[str, ...] = ()
     settles: str = ""
     is_blind: bool = False
+    goes_with: tuple[str, ...] = ()
 
 
 NO_VERDICT = LayerVerdict()

@@ -33,7 +33,7 @@ class _PairVerdict:
     verdict: Verdict
 
 
-AUDITS = table("audits", Audit)
+AUDITS = table("audits", Audit, parsed={"goes_with": lambda _: ()})
 VERDICTS = table("audit_scores", _PairVerdict)
 
 

@@ -84,6 +84,9 @@ class LayerVerdictForm(BaseModel):
     settles: str = Field(
         default="", description="what would settle it; empty once a layer is named"
     )
+    goes_with: list[str] = Field(
+        default=[], description="values of dimensions that the drop goes with, in words"
+    )
     is_blind: bool = Field(
         default=False, description="the spans lack what they had; no layer is at fault"
     )

@@ -1,0 +1,460 @@
+"""Simulated faults of a RAG service, and the evidence that each of them leaves.
+
+A record is simulated from its chunks to its answer: grades of what was retrieved, what a reranker
+keeps of it, whether the answer refuses, is supported, complete and cited; so that what follows from
+worse chunks follows from them here, too. A judge reads the rubrics of sampled pairs, and errs in
+every tenth verdict. Nothing here knows how the verdict weighs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from alerts.audits.decide import Plan, next_rubrics, overdue, update
+from alerts.audits.settings import AuditSettings
+from alerts.deltas.windows import Floats
+from alerts.signals.catalogue import BY_SIGNAL, NUMBERS
+from alerts.verdict.evidence import TOGETHER, evidence_of
+from alerts.verdict.posterior import verdict
+from ragvigil.model.audit import Audit, AuditResult, Pair, Side, Verdict
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import Incident, IncidentState, Severity
+from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.score import Layer
+from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict
+
+FLIPS = 0.1
+"""Share of the judge's verdicts that are wrong."""
+FOUND, KEPT = 8, 5
+"""Chunks that the retriever returns, and those of the prompt."""
+CLAIMS, FACTS = 4, 3
+BEFORE, AFTER = 1000, 250
+"""Answers of all traffic that signals are read from."""
+SURE = 5.0
+"""Standard errors from which a number counts as moved."""
+CEILINGS = {
+    "refusal:refused": 0.25, "citation_validity:failed": 0.3, "answer_language:failed": 0.3,
+    "answer_complete_text:truncated": 0.1, "answer_complete_text:empty": 0.05,
+}  # fmt: skip
+COINCIDES, MISNAMED = 0.1, 0.1
+"""Shares of the runs with a change that has nothing to do with it, and with a wrong name for it."""
+JUDGED = 0.85
+"""Share of the runs in which an audit has the time and the budget to look."""
+STEP = 48
+"""Pairs between two looks: more than the product's, for speed."""
+ONSET = 10**15
+SETTINGS = AuditSettings()
+LAYERS = {"context_relevance": Layer.RETRIEVAL, "prompt_relevance": Layer.RETRIEVAL,
+          "rerank_gain": Layer.RETRIEVAL, "factual_accuracy": Layer.CROSS_CUTTING}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One row of the table of faults: the layer that is at fault, and the notices that it brings.
+
+    `notices` are kinds with the share of the runs in which each is noticed.
+    """
+
+    name: str
+    cause: Cause
+    part: str = ""
+    notices: Mapping[str, float] = field(default_factory=dict)
+
+
+R, G, C = Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS
+MODEL = {"llm_model": 0.25, "prompt": 0.25}
+FAULTS = (
+    Fault(name="other chunks for 30 %", cause=R, notices={"other_chunks": 0.8}),
+    Fault(name="half of the documents gone", cause=C, notices={"documents_changed": 0.9}),
+    Fault(name="stale documents", cause=C, notices={"documents_changed": 0.8}),
+    Fault(
+        name="reranker reversed", cause=R, part=RERANKER,
+        notices={"reranker": 0.3, "reranked_otherwise": 0.6},
+    ),
+    Fault(name="reranker off", cause=R, part=RERANKER, notices={"reranker": 0.6}),
+    Fault(name="the same chunks upside down", cause=R, part=RERANKER,
+          notices={"chunk_order": 0.9}),
+    Fault(name="embedder changed", cause=R, notices={"re-embedded": 0.6, "embedding_model": 0.3}),
+    Fault(name="chunker changed", cause=R, notices={"re-chunked": 0.9}),
+    Fault(name="top-k doubled", cause=R, notices={"top_k": 0.4, "chunk_count": 0.5}),
+    Fault(name="three junk chunks", cause=R, notices={"chunk_count": 0.9, "other_chunks": 0.3}),
+    Fault(name="unsupported in 30 %", cause=G, notices=MODEL),
+    Fault(name="another language", cause=G, notices=MODEL),
+    Fault(name="answers half as long", cause=G, notices=MODEL),
+    Fault(name="citations off by one in 40 %", cause=G, notices=MODEL),
+    Fault(name="truncation in 30 %", cause=G, notices={"max_tokens": 0.5}),
+    Fault(name="empty answers in 10 %", cause=G, notices=MODEL),
+    Fault(name="refusals in 30 %", cause=G, notices=MODEL),
+    Fault(name="refusals after worse chunks", cause=R, notices={"re-embedded": 0.3}),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What differs from service to service."""
+
+    relevant: float
+    supported: float
+    cited: float
+    refuses: float
+    has_reranker: bool
+    has_source: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Simulated answers: what a judge would say of each, and the numbers of all traffic.
+
+    Arrays of one value an answer; NaN where a rubric or number does not apply.
+    """
+
+    rubrics: Mapping[str, Floats]
+    numbers: Mapping[str, Floats]
+
+
+def service(rng: np.random.Generator, fault: Fault) -> Service:
+    """A service that may have this fault."""
+    return Service(
+        relevant=rng.uniform(0.3, 0.6),
+        supported=rng.uniform(0.88, 0.97),
+        cited=rng.uniform(0.85, 0.95),
+        refuses=rng.uniform(0.3, 0.6),
+        has_reranker=fault.part == RERANKER or rng.random() < 0.6,
+        has_source=rng.random() < 0.5,
+    )
+
+
+def answers(rng: np.random.Generator, of: Service, count: int, fault: str = "") -> Answers:
+    """Simulates answers of a service, healthy or with a fault."""
+    found = _found(rng, of, count, fault)
+    shown, before, after = _shown(rng, of, found, fault)
+    relevant = (shown >= 2 / 3).sum(axis=1)
+    has = relevant > 0
+    hit = _hit(rng, count, fault)
+    refused = rng.random(count) < np.where(has, 0.02, of.refuses) + 0.3 * (fault == REFUSING)
+    empty = hit if fault == "empty answers in 10 %" else np.zeros(count, bool)
+    silent = refused | empty
+    supported = _share(rng, _supported(of, has, hit, fault), CLAIMS)
+    rubrics = {
+        "context_relevance": _best_mean(_read(rng, found)),
+        "prompt_relevance": _best_mean(_read(rng, shown)),
+        "rerank_gain": _gain(rng, before, after) if of.has_reranker else np.full(count, np.nan),
+        "groundedness": np.where(silent, np.nan, supported),
+        "completeness": np.where(
+            silent, np.nan, _share(rng, _complete(relevant, hit, fault), FACTS)
+        ),
+        "answer_relevance": np.where(empty, np.nan, _addressed(rng, has, refused, fault)),
+        "chunk_attribution": np.where(silent, np.nan, _share(rng, _cited(of, has, hit, fault), 3)),
+        "factual_accuracy": _factual(rng, of, has, hit, silent, fault),
+    }
+    return Answers(
+        rubrics=rubrics,
+        numbers=_numbers(rng, shown, relevant, silent, refused, empty, hit, supported, fault),
+    )
+
+
+REFUSING = "refusals in 30 %"
+SHARES = {
+    "other chunks for 30 %": 0.3, "half of the documents gone": 0.5, "stale documents": 0.2,
+    "unsupported in 30 %": 0.3, "citations off by one in 40 %": 0.4, "truncation in 30 %": 0.3,
+    "empty answers in 10 %": 0.1,
+}  # fmt: skip
+"""The share of the requests that a fault hits; all where it is not here."""
+LOSES = {
+    "other chunks for 30 %": 1.0, "half of the documents gone": 0.7, "embedder changed": 0.35,
+    "refusals after worse chunks": 0.6, "three junk chunks": 1.0,
+}  # fmt: skip
+"""How likely a hit request loses each of its relevant chunks."""
+
+
+def _hit(rng: np.random.Generator, count: int, fault: str) -> np.ndarray:
+    return rng.random(count) < SHARES.get(fault, 1.0 if fault else 0.0)
+
+
+def _found(rng: np.random.Generator, of: Service, count: int, fault: str) -> Floats:
+    """True grades of the retrieved chunks, in the retriever's order; shape (count, chunks)."""
+    size = 2 * FOUND if fault == "top-k doubled" else 3 if fault == "three junk chunks" else FOUND
+    likely = of.relevant * np.exp(-np.arange(size) / 4)
+    is_relevant = rng.random((count, size)) < likely
+    lost = rng.random((count, size)) < LOSES.get(fault, 0.0)
+    is_relevant &= ~(lost & _hit(rng, count, fault)[:, None])
+    high = rng.choice([2 / 3, 1.0], (count, size))
+    grades = np.where(is_relevant, high, rng.choice([0.0, 0.0, 1 / 3], (count, size)))
+    if fault == "chunker changed":
+        grades = np.where(rng.random(grades.shape) < 0.4, np.maximum(grades - 1 / 3, 0), grades)
+    return grades
+
+
+def _shown(
+    rng: np.random.Generator, of: Service, found: Floats, fault: str
+) -> tuple[Floats, Floats, Floats]:
+    """Grades of the prompt's chunks, and those of the first ones before and after the reranker."""
+    kept = 2 * KEPT if fault == "top-k doubled" else min(KEPT, found.shape[1])
+    before = found[:, :kept]
+    if not of.has_reranker or fault == "reranker off":
+        return before, before, before
+    order = np.argsort(-(found + rng.normal(0, 0.25, found.shape)), axis=1)
+    if fault == "reranker reversed":
+        order = order[:, ::-1]
+    after = np.take_along_axis(found, order, axis=1)[:, :kept]
+    if fault == "the same chunks upside down":
+        after = after[:, ::-1]
+    return after, before, after
+
+
+def _read(rng: np.random.Generator, grades: Floats) -> Floats:
+    """Grades as the judge gives them: every tenth is on the other side of relevant."""
+    other = np.where(grades >= 2 / 3, 1 / 3, 2 / 3)
+    return np.where(rng.random(grades.shape) < FLIPS, other, grades)
+
+
+def _best_mean(grades: Floats) -> Floats:
+    return np.sort(grades, axis=1)[:, ::-1][:, :KEPT].mean(axis=1)
+
+
+def _gain(rng: np.random.Generator, before: Floats, after: Floats) -> Floats:
+    weights = 1 / np.log2(np.arange(before.shape[1]) + 2)
+    had, has = (_read(rng, grades) @ weights for grades in (before, after))
+    best = np.maximum(np.maximum(had, has), 1e-9)
+    return np.clip((has / best - had / best + 1) / 2, 0, 1)
+
+
+def _share(rng: np.random.Generator, likely: Floats, items: int) -> Floats:
+    """The share of `items` that the judge accepts, each with its error."""
+    read = likely * (1 - FLIPS) + (1 - likely) * FLIPS
+    return rng.binomial(items, read) / items
+
+
+def _supported(of: Service, has: np.ndarray, hit: np.ndarray, fault: str) -> Floats:
+    likely = np.where(has, of.supported, 0.6 * of.supported)
+    return np.where(hit, 0.45 * likely, likely) if fault == "unsupported in 30 %" else likely
+
+
+def _complete(relevant: np.ndarray, hit: np.ndarray, fault: str) -> Floats:
+    likely = np.select([relevant >= 2, relevant == 1], [0.88, 0.75], 0.2)
+    cut = fault == "answers half as long" or (hit & (fault == "truncation in 30 %"))
+    return np.where(cut, 0.6 * likely, likely)
+
+
+def _addressed(
+    rng: np.random.Generator, has: np.ndarray, refused: np.ndarray, fault: str
+) -> Floats:
+    level = np.select([refused, has], [0.5, 0.9], 0.75) - 0.25 * (fault == "another language")
+    return np.clip(np.round(4 * (level + rng.normal(0, 0.15, len(has)))) / 4, 0, 1)
+
+
+def _cited(of: Service, has: np.ndarray, hit: np.ndarray, fault: str) -> Floats:
+    likely = np.where(has, of.cited, 0.6)
+    return np.where(hit, 0.3, likely) if fault == "citations off by one in 40 %" else likely
+
+
+def _factual(
+    rng: np.random.Generator,
+    of: Service,
+    has: np.ndarray,
+    hit: np.ndarray,
+    silent: np.ndarray,
+    fault: str,
+) -> Floats:
+    likely = _supported(of, has, hit, fault)
+    if fault == "stale documents":
+        likely = np.where(hit, 0.1, likely)
+    return np.where(silent | (not of.has_source), np.nan, _share(rng, likely, 1))
+
+
+def _numbers(
+    rng: np.random.Generator,
+    shown: Floats,
+    relevant: np.ndarray,
+    silent: np.ndarray,
+    refused: np.ndarray,
+    empty: np.ndarray,
+    hit: np.ndarray,
+    supported: Floats,
+    fault: str,
+) -> dict[str, Floats]:
+    """Rates and numbers of all traffic, by signal."""
+    count, chunks = shown.shape
+    is_foreign = fault == "another language"
+    cut = (hit & (fault == "truncation in 30 %")) | (rng.random(count) < 0.005)
+    shorter = np.select([refused, cut, np.full(count, fault == "answers half as long")],
+                        [0.15, 0.6, 0.5], 1.0)  # fmt: skip
+    used = np.clip(0.8 * relevant / chunks + rng.normal(0, 0.1, count), 0, 1)
+    used *= 0.3 if is_foreign else 0.8 if fault == "answers half as long" else 1.0
+    invalid = 0.015 + 0.3 * (fault == "citations off by one in 40 %") + 0.03 * is_foreign
+    length = 0.5 if fault == "chunker changed" else 1.0
+    moved = 0.1 if fault == "embedder changed" else 0.0
+    characters = np.log(length * 900) + rng.normal(0, 0.2, count)
+    silenced = np.where(silent, np.nan, 1.0)
+    return {
+        "refusal:refused": refused.astype(float),
+        "answer_complete_text:truncated": cut.astype(float),
+        "answer_complete_text:empty": empty.astype(float),
+        "answer_language:failed": (rng.random(count) < (0.9 if is_foreign else 0.005)) * silenced,
+        "citation_validity:failed": (rng.random(count) < invalid) * silenced,
+        "chunk_utilization": used * silenced,
+        "answer_words": np.where(empty, np.nan, np.log(shorter * 90) + rng.normal(0, 0.5, count)),
+        "citations": rng.poisson(3 * shorter) * silenced,
+        "context_chunks": np.full(count, float(chunks)) + rng.normal(0, 0.2, count),
+        "chunk_characters": characters,
+        "context_tokens": characters + np.log(chunks / 4),
+        "top_score": 0.6 + 0.2 * shown.max(axis=1) + moved + rng.normal(0, 0.08, count),
+        "groundedness": (0.6 + 0.25 * supported - 0.3 * is_foreign + rng.normal(0, 0.1, count))
+        * silenced,
+        "context_relevance": 0.4 + 0.2 * shown.mean(axis=1) + rng.normal(0, 0.06, count),
+        "answer_relevance": (0.6 - 0.15 * is_foreign + rng.normal(0, 0.1, count)) * silenced,
+    }  # fmt: skip
+
+
+def signals(before: Answers, after: Answers) -> list[Finding]:
+    """What the watch of all traffic finds: rates over a ceiling, and numbers that moved."""
+    made = []
+    for name, usual in before.numbers.items():
+        was, now = (values[~np.isnan(values)] for values in (usual, after.numbers[name]))
+        if len(now) < 30:
+            continue
+        error = np.sqrt(was.var() / len(was) + now.var() / len(now)) + 1e-4
+        ceiling = CEILINGS.get(name)
+        is_broken = ceiling is not None and now.mean() - 2 * error > ceiling
+        is_moved = ceiling is None and abs(now.mean() - was.mean()) > SURE * error
+        if is_broken or is_moved:
+            made.append(_finding(name, float(now.mean()), ceiling or float(was.mean()), is_broken))
+    return made
+
+
+def _finding(name: str, value: float, reference: float, is_broken: bool) -> Finding:
+    known = BY_SIGNAL.get(name) or NUMBERS.get(name)
+    return Finding(
+        finding_id=name,
+        kind=FindingKind.BROKEN if is_broken else FindingKind.MOVED,
+        service="desk",
+        environment="",
+        routes=("/ask",),
+        signal=name,
+        layer=known.layer if known else Layer.GENERATION,
+        causes=known.causes if known else (),
+        value=value,
+        reference=reference,
+        since_unix_nano=ONSET,
+    )
+
+
+def audit(before: Answers, after: Answers) -> Audit:
+    """The audit of the change, by the product's functions, on these answers as pairs."""
+    plan = Plan(first=SETTINGS.rubrics, then=SETTINGS.then, records=SETTINGS.records)
+    results: dict[str, AuditResult] = {}
+    pairs: list[Pair] = []
+    most = len(after.rubrics["groundedness"])
+    while len(pairs) < most:
+        known = tuple(results.values())
+        rubrics = overdue(known, plan, pairs) or next_rubrics(known, plan, len(pairs))
+        usable = [name for name in rubrics if not np.isnan(after.rubrics[name]).all()]
+        if not usable:
+            break
+        lacking = [place for place, pair in enumerate(pairs) if not _has(pair, usable)]
+        if lacking:
+            for place in lacking[:STEP]:
+                pairs[place] = _pair(pairs[place].number, usable, before, after, pairs[place])
+        elif set(usable) & set(plan.first) - {"rerank_gain"}:
+            start = len(pairs)
+            pairs += [_pair(start + step, usable, before, after) for step in range(STEP)]
+        else:
+            break
+        for name in usable:
+            fresh = AuditResult(rubric=name, layer=LAYERS.get(name, Layer.GENERATION))
+            results[name] = update(results.get(name, fresh), pairs, plan, 1)
+    return Audit(
+        audit_id="a",
+        service="desk",
+        environment="",
+        anchor_unix_nano=ONSET,
+        started_unix_nano=ONSET + TOGETHER,
+        routes=("/ask",),
+        pairs=len(pairs),
+        results=tuple(results.values()),
+    )
+
+
+def _has(pair: Pair, rubrics: Sequence[str]) -> bool:
+    return set(rubrics) <= {verdict.rubric for verdict in pair.after.verdicts}
+
+
+def _pair(
+    number: int,
+    rubrics: Sequence[str],
+    before: Answers,
+    after: Answers,
+    known: Pair | None = None,
+) -> Pair:
+    sides = []
+    for name, of in (("before", before), ("after", after)):
+        old = () if known is None else getattr(known, name).verdicts
+        names = {verdict.rubric for verdict in old}
+        fresh = [
+            _verdict(rubric, of.rubrics[rubric][number])
+            for rubric in rubrics
+            if rubric not in names
+        ]
+        sides.append(
+            Side(trace_id=f"{name}{number}", record_id="", route="/ask", verdicts=(*old, *fresh))
+        )
+    return Pair(number=number, before=sides[0], after=sides[1])
+
+
+def _verdict(rubric: str, value: float) -> Verdict:
+    layer = LAYERS.get(rubric, Layer.GENERATION)
+    return Verdict(rubric=rubric, layer=layer, value=None if np.isnan(value) else float(value))
+
+
+def notices(rng: np.random.Generator, fault: Fault) -> list[Notice]:
+    """What was noticed: of the fault, by chance, and under a wrong name."""
+    kinds = [kind for kind, share in fault.notices.items() if rng.random() < share]
+    every = [kind.value for kind in ChangeKind]
+    if kinds and rng.random() < MISNAMED:
+        kinds[0] = str(rng.choice(every))
+    if rng.random() < COINCIDES:
+        kinds.append(str(rng.choice(every)))
+    return [
+        Notice(
+            notice_id=kind,
+            kind=ChangeKind(kind),
+            service="desk",
+            environment="",
+            route="/ask",
+            since_unix_nano=ONSET,
+            noticed_unix_nano=ONSET,
+            requests=12,
+        )
+        for kind in dict.fromkeys(kinds)
+    ]
+
+
+def run(
+    rng: np.random.Generator, fault: Fault, say: Callable[..., LayerVerdict] = verdict
+) -> LayerVerdict | None:
+    """The verdict on one run of a fault; None where nothing was noticed: no incident."""
+    of = service(rng, fault)
+    usual = answers(rng, of, BEFORE)
+    worse = answers(rng, of, 2 * SETTINGS.records + STEP, fault.name)
+    seen = Answers(
+        rubrics={}, numbers={name: values[:AFTER] for name, values in worse.numbers.items()}
+    )
+    findings, changes = signals(usual, seen), notices(rng, fault)
+    audits = [audit(usual, worse)] if rng.random() < JUDGED else []
+    drops = [result for each in audits for result in each.results if result.state == "dropped"]
+    if not findings and not changes and not drops:
+        return None
+    incident = Incident(
+        incident_id="i",
+        service="desk",
+        environment="",
+        state=IncidentState.OPEN,
+        severity=Severity.TICKET,
+        opened_unix_nano=ONSET,
+        since_unix_nano=ONSET,
+        findings=tuple(findings),
+    )
+    return say(evidence_of(incident, findings, changes, audits))
