@@ -25,7 +25,7 @@ from alerts.signals.turning import back_since, onset
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
-"""Fewer failures prove nothing, whatever is usual; checked first, as it saves most of the work."""
+"""Fewer failures prove nothing, whatever is usual."""
 MOST_PICKED = 50
 """Most routes of which a subset is tried: the evidence must also pay for the choice of it."""
 SILENT_SECONDS = 24 * HOUR
@@ -156,7 +156,8 @@ class BrokenDetector:
             # What a finding reported that is over is no evidence for another.
             if recent.end - length * MINUTE < cleared and length > WINDOWS[0]:
                 continue
-            if not recent.is_spread(columns, length):
+            # Checked first, as it saves most of the work.
+            if sums[1, columns].sum() < LEAST_FAILED or not recent.is_spread(columns, length):
                 continue
             rate = window_rate(group, places, sums, recent.past, ceilings)
             if not recent.is_over_still(columns, length, rate.ceiling):

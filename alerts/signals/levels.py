@@ -22,6 +22,8 @@ RECENT_HOURS = 2
 """The newest hours, left out of what is usual: a move may lie in them."""
 LEAST_CELL = 30
 """Fewest requests of a day or an hour that must agree with the change."""
+SMALL_Z = 3.0
+"""Standard errors under which no change is a move."""
 FEW = 20
 """Below this many requests their own spread is ignored; only that of the past is used."""
 
@@ -48,7 +50,7 @@ class Shift:
     """By how much a level changed: `level` before, `error` of `change`, `sd` of single requests.
 
     `agreement` is the smallest distance, in standard errors and on the side of the change, from a
-    cell of the past. `n` counts the present requests.
+    cell of the past; it is not sought for a change under SMALL_Z. `n` counts the present requests.
     """
 
     n: float
@@ -183,7 +185,9 @@ def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
         change=change,
         error=error,
         sd=float(np.sqrt(weight @ past.variance[chosen])),
-        agreement=_agreement(side, mean, n, variance, past, chosen),
+        agreement=_agreement(side, mean, n, variance, past, chosen)
+        if abs(change) >= SMALL_Z * error
+        else -float("inf"),
         is_same_hours=past.is_same_hours,
     )
 

@@ -379,14 +379,10 @@ def _quiet_of(finding: Finding, window: _Window) -> float:
 def _with_numbers(finding: Finding, window: _Window, now: int) -> Finding:
     """Updates a finding to the numbers of now, in requests an hour."""
     an_hour = HOUR / MINUTE / window.minutes
-    half = 2 * (window.came + 1) ** 0.5 * window.scatter**0.5
-    change = window.came - window.usual
     return replace(
         finding,
         value=window.came * an_hour,
         reference=window.usual * an_hour,
-        low=(change - half) * an_hour,
-        high=min(0.0, change + half) * an_hour,
         n=int(window.came),
         seen_unix_nano=now * 10**9,
         words=f"{100 * (1 - window.share):.0f} % of the requests are missing: "

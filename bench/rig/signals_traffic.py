@@ -26,6 +26,8 @@ USUAL = {
     "answer_complete_text:truncated": 0.01,
     "answer_complete_text:empty": 0.002,
     "injected_context:failed": 0.002,
+    "answer_language:failed": 0.005,
+    "context_relevance:none_relevant": 0.03,
     "seconds_total:slow": 0.01,
 }
 LEVELS = {
@@ -35,6 +37,7 @@ LEVELS = {
     "answer_words": (4.6, 0.6),
     "context_tokens": (7.2, 0.4),
     "context_chunks": (4.8, 0.6),
+    "context_order": (0.95, 0.1),
     "chunk_characters": (6.6, 0.3),
     "top_score": (0.78, 0.07),
     "score_gap": (0.15, 0.06),

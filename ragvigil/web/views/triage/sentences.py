@@ -143,7 +143,7 @@ def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, s
         return "not measured", ""
     noun = "pair" if finding.kind is FindingKind.AUDIT else "answer"
     n = f"from {counted(finding.n, noun)}" if finding.n else ""
-    if finding.kind is FindingKind.BROKEN:
+    if finding.kind is FindingKind.BROKEN and _is_share(finding):
         return f"{share(finding.value)} of {counted(finding.n, 'answer')}", _ceiling(finding)
     if finding.reference is None:
         return f"{finding.value:.3g}", n
