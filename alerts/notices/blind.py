@@ -72,7 +72,9 @@ def lack_of(finding: Finding) -> Lack:
         reason=Absent.NOT_SENT,
         since=since,
         requests=max(finding.n, SAID_AFTER),
-        lacking=round(max(finding.n, SAID_AFTER) * (1.0 if finding.value is None else finding.value)),
+        lacking=round(
+            max(finding.n, SAID_AFTER) * (1.0 if finding.value is None else finding.value)
+        ),
     )
 
 

@@ -52,7 +52,10 @@ class Effect(StrEnum):
     """Others came among them."""
     THINNED = "thinned"
     """Some are missing; what was next follows those that stayed."""
+    RANKED = "ranked"
+    """Others came, and what stayed stands in another order or has other scores."""
     REPLACED = "replaced"
+    """None of them stayed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +84,18 @@ def effect_of(diff: RetrievalDiff) -> Effect:
     entered, lost = diff.entered, diff.lost
     if not entered and not lost:
         return Effect.REORDERED
-    documents = {chunk.document for chunk in diff.previous or () if chunk.document}
-    if entered and sum(chunk.document in documents for chunk in entered) >= 0.5 * len(entered):
-        return Effect.EDITED
+    # What stayed stands where it stood: else it was ranked anew, and other chunks came by that.
     kept = len(diff.chunks) - len(entered)
-    if not kept or diff.is_reordered or diff.is_moved:
+    is_ranked_anew = diff.is_reordered or any(move > SLIGHT_MOVE for move in diff.moves)
+    # Another text of a document comes in the place of its text of before.
+    documents = {chunk.document for chunk in lost if chunk.document}
+    edited = sum(chunk.document in documents for chunk in entered)
+    if entered and edited >= 0.5 * len(entered) and not is_ranked_anew:
+        return Effect.EDITED
+    if not kept:
         return Effect.REPLACED
+    if is_ranked_anew or diff.is_moved:
+        return Effect.RANKED
     # Those that were next in rank follow what stayed; what was added comes where it belongs.
     is_behind = set(diff.chunks[kept:]) == set(entered)
     return Effect.THINNED if lost and is_behind else Effect.JOINED
@@ -105,17 +114,22 @@ def is_same_for_all(changed: Sequence[RetrievalDiff]) -> bool:
 
 
 def losses(diffs: Sequence[RetrievalDiff]) -> Losses:
-    """What questions lost since the change, and whether it came back."""
-    lost = {_unit(chunk) for diff in diffs for chunk in diff.lost}
-    found = {_unit(chunk) for diff in diffs for chunk in diff.chunks}
-    # A document of which one chunk is still found is not lost.
-    gone = dict.fromkeys(_unit(chunk) for diff in diffs for chunk in diff.lost)
-    expected = sum(
-        unit in lost for diff in diffs for unit in {_unit(chunk) for chunk in diff.previous or ()}
-    )
+    """What questions lost since the change, and whether it came back later.
+
+    A document of which a question still finds another chunk is not lost.
+    """
+    returned: dict[str | int, bool] = {}
+    expected = 0
+    for diff in diffs:
+        found = {_unit(chunk) for chunk in diff.chunks}
+        missed = {_unit(chunk) for chunk in diff.lost} - found
+        returned |= dict.fromkeys(found & returned.keys(), True)
+        for unit in missed:
+            returned.setdefault(unit, False)
+        expected += len({_unit(chunk) for chunk in diff.previous or ()} & returned.keys())
     return Losses(
-        gone=tuple(unit for unit in gone if unit not in found),
-        returned=tuple(lost & found),
+        gone=tuple(unit for unit, is_back in returned.items() if not is_back),
+        returned=tuple(unit for unit, is_back in returned.items() if is_back),
         expected=expected,
     )
 
@@ -166,7 +180,7 @@ def _of_repeated(
     if not _of_sets(effects):
         return Naming(kind=ChangeKind.OTHER_ORDER if effects[Effect.REORDERED] else None)
     if not any(chunk.document for diff in changed for chunk in diff.chunks):
-        return Naming(kind=_without_documents(again, changed, effects))
+        return _without_documents(diffs, again, changed, effects)
     joined = effects[Effect.JOINED]
     if joined >= 0.5 * _of_sets(effects):
         is_new = sum(len(diff.new) for diff in changed) >= 0.5 * sum(
@@ -176,8 +190,8 @@ def _of_repeated(
     if replaced >= WHOLE * len(again) and _new_documents_share(changed) >= WHOLE:
         return Naming(kind=ChangeKind.REINDEXED)
     # Either what was next in rank moved up, or other questions find what they found before.
-    is_loss = effects[Effect.THINNED] >= MOSTLY * _of_sets(effects)
-    return _of_lost(diffs, is_loss=is_loss or len(changed) < STEADY * len(again))
+    is_loss = _is_thinned(effects) or len(changed) < STEADY * len(again)
+    return _of_lost(diffs, is_loss=is_loss)
 
 
 def _of_lost(diffs: Sequence[RetrievalDiff], *, is_loss: bool) -> Naming:
@@ -191,16 +205,23 @@ def _of_lost(diffs: Sequence[RetrievalDiff], *, is_loss: bool) -> Naming:
 
 
 def _without_documents(
+    diffs: Sequence[RetrievalDiff],
     again: Sequence[RetrievalDiff],
     changed: Sequence[RetrievalDiff],
     effects: Counter[Effect],
-) -> ChangeKind:
+) -> Naming:
     """Without ids an edit, a new cut and an addition look alike; lost chunks may come back."""
-    is_new = new_share(changed) >= 0.5 or effects[Effect.JOINED] >= 0.5 * _of_sets(effects)
+    of_sets = _of_sets(effects)
+    if _is_thinned(effects):
+        return _of_lost(diffs, is_loss=True)
     is_flapping = len(changed) < WHOLE * len(again)
-    if effects[Effect.REPLACED] >= 0.5 * _of_sets(effects) and is_flapping:
-        return ChangeKind.REINDEXED if _is_length_moved(changed) else ChangeKind.OTHER_CHUNKS
-    return ChangeKind.REINDEXED if is_new else ChangeKind.OTHER_CHUNKS
+    if effects[Effect.REPLACED] + effects[Effect.RANKED] >= 0.5 * of_sets and is_flapping:
+        is_cut = _is_length_moved(changed)
+        return Naming(kind=ChangeKind.REINDEXED if is_cut else ChangeKind.OTHER_CHUNKS)
+    entered = sum(len(diff.entered) for diff in changed)
+    is_new = sum(len(diff.new) for diff in changed) >= 0.5 * entered
+    is_joined = effects[Effect.JOINED] >= 0.5 * of_sets
+    return Naming(kind=ChangeKind.REINDEXED if is_new or is_joined else ChangeKind.OTHER_CHUNKS)
 
 
 def _of_first(diffs: Sequence[RetrievalDiff], usual_new: float) -> Naming:
@@ -271,10 +292,22 @@ def new_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
 
 
 def edited_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:
-    """Ids of known documents with new chunks."""
-    fresh = set(new_documents(diffs))
-    edited = dict.fromkeys(chunk.document for diff in diffs for chunk in diff.new if chunk.document)
-    return [document for document in edited if document not in fresh]
+    """Ids of documents of which questions find other chunks than before."""
+    edited = [diff for diff in diffs if diff.previous and effect_of(diff) is Effect.EDITED]
+    fresh = set(new_documents(edited))
+    documents = dict.fromkeys(chunk.document for diff in edited for chunk in diff.new)
+    return [document for document in documents if document and document not in fresh]
+
+
+def is_thinned(diffs: Sequence[RetrievalDiff]) -> bool:
+    """Whether questions mostly lost chunks, and what was next in rank moved up."""
+    return _is_thinned(Counter(effect_of(diff) for diff in diffs if diff.previous))
+
+
+def _is_thinned(effects: Counter[Effect]) -> bool:
+    # Of questions that lost all nobody knows where what stayed would stand.
+    told = _of_sets(effects) - effects[Effect.REPLACED]
+    return effects[Effect.THINNED] >= MOSTLY * told > 0
 
 
 def gone_documents(diffs: Sequence[RetrievalDiff]) -> list[str]:

@@ -74,11 +74,7 @@ class Sight:
     @property
     def open(self) -> tuple[Lack, ...]:
         """The lacks that last and are long enough to be said, without those that others imply."""
-        said = {
-            field: lack
-            for field, lack in self._lacks.items()
-            if lack.requests >= SAID_AFTER
-        }
+        said = {field: lack for field, lack in self._lacks.items() if lack.requests >= SAID_AFTER}
         implied = {other for field in said for other in IMPLIED.get(field, ())}
         return tuple(lack for field, lack in said.items() if field not in implied)
 

@@ -10,6 +10,8 @@ from alerts.notices.kinds import (
     edited_documents,
     gone_documents,
     is_same_for_all,
+    is_thinned,
+    losses,
     new_documents,
     new_share,
 )
@@ -100,11 +102,16 @@ def _pair(pair: tuple[float | None, float | None], words: str) -> tuple[str, str
 
 
 def _documents(diffs: Sequence[RetrievalDiff]) -> str:
-    documents = {
-        "new": new_documents(diffs),
-        "edited": edited_documents(diffs),
-        "gone": gone_documents(diffs),
-    }
+    gone = losses(diffs).gone
+    documents = {"gone": [str(unit) for unit in gone if isinstance(unit, str)]}
+    if not is_thinned(diffs):
+        documents = {
+            "new": new_documents(diffs),
+            "edited": edited_documents(diffs),
+            **documents,
+        }
+    elif not documents["gone"]:
+        return f"{len(gone)} chunks gone"
     parts = [f"{len(ids)} {what}: {_listed(ids)}" for what, ids in documents.items() if ids]
     return "; ".join(parts) or "other documents are found"
 
