@@ -4,7 +4,7 @@
 
 Every fault of the table runs on services that differ: with and without a reranker, a source of
 truth, a notice, an audit; with changes that coincide, and with notices under a wrong name. Records
-are simulated from chunks to answer (bench/rig/verdict_faults.py); audits, measurements and verdict
+are simulated from chunks to answer (bench/rig/verdict_answers.py); audits, measurements and verdict
 are the product's. A run in which nothing is noticed makes no incident, and counts apart.
 """
 
@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.rig.report import finish, progress
-from bench.rig.verdict_faults import FAULTS, FLIPS, JUDGED, Fault, run
+from bench.rig.verdict_answers import FLIPS
+from bench.rig.verdict_faults import FAULTS, JUDGED, Fault, run
 from ragvigil.model.notice import Cause
 
 SEED = 53

@@ -16,10 +16,9 @@ from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import changes_behind
 from alerts.incidents.suspects import is_fix
 from ragvigil.model.finding import Finding, FindingKind, order
-from ragvigil.model.incident import Incident
+from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.notice import Cause, Notice
 from ragvigil.model.text import one_line
-from ragvigil.model.verdict.layer_verdict import RERANKER
 
 MOST_CHARACTERS = 200
 SHORT = 40

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ragvigil.model.incident import RERANKER
 from ragvigil.model.notice import Cause, ChangeKind
-from ragvigil.model.verdict.layer_verdict import RERANKER
 
 FOREIGN = 0.03
 """How often evidence is seen that a leaf does not bring."""

@@ -18,9 +18,9 @@ from alerts.verdict.evidence import Evidence, Measured
 from alerts.verdict.leaves import FAMILIES, FOREIGN, KNOWN, LEAVES, Leaf, Rubric, often
 from alerts.verdict.words import missing, settles, signal_words, state_words
 from ragvigil.model.finding import Finding
+from ragvigil.model.incident import LayerVerdict, LikelyLayer
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
-from ragvigil.model.verdict.layer_verdict import LayerVerdict, LikelyLayer
 
 LEAST_SHARE = 0.8
 """A layer is named from this share on."""

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragvigil.model.finding import Finding
-from ragvigil.model.incident import Incident, IncidentEvent
-from ragvigil.model.verdict.layer_verdict import NO_VERDICT, LayerVerdict
+from ragvigil.model.incident import NO_VERDICT, Incident, IncidentEvent, LayerVerdict
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.json_values import dump, load
 from ragvigil.store.engine.priority import Priority

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from alerts.incidents.message import Message, lines, message
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.incident import Incident
+from ragvigil.model.incident import RERANKER, Incident, LayerVerdict, LikelyLayer
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
-from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict, LikelyLayer
 from tests.unit.alerts.incident_values import SETTINGS, finding, folded, moved, notice
 
 SNAPSHOTS = Path(__file__).parent / "messages"

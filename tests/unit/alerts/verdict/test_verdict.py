@@ -8,9 +8,9 @@ from alerts.verdict.evidence import Evidence, Measured
 from alerts.verdict.leaves import LEAVES, Rubric
 from alerts.verdict.posterior import LEAST_SHARE, verdict
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import RERANKER, LayerVerdict
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
-from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict
 from tests.unit.alerts.incident_values import finding, notice
 
 R, G, C = Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS

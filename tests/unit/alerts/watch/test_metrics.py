@@ -18,9 +18,15 @@ from alerts.signals.gauges import SignalReading
 from alerts.watch.families import FAMILIES, MAX_INCIDENTS
 from alerts.watch.metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.audit import Audit, AuditState
-from ragvigil.model.incident import Incident, IncidentState, Severity
+from ragvigil.model.incident import (
+    RERANKER,
+    Incident,
+    IncidentState,
+    LayerVerdict,
+    LikelyLayer,
+    Severity,
+)
 from ragvigil.model.notice import Cause, ChangeKind, Notice
-from ragvigil.model.verdict.layer_verdict import RERANKER, LayerVerdict, LikelyLayer
 from tests.monitoring import tool
 
 START = 1_767_225_600
