@@ -327,13 +327,13 @@ def _new_documents_share(changed: Sequence[RetrievalDiff]) -> float:
 
 
 def _is_moved(changed: Sequence[RetrievalDiff], least: float) -> bool:
-    """Whether at least half of the questions' scores moved by more than `least`.
+    """Whether at least half of the questions found chunks of before with scores moved by `least`.
 
     Without scores: whether 30 % of the questions find their chunks in another order.
     """
     moves = [median(scores) for diff in changed if (scores := diff.moves)]
     if moves:
-        return sum(move > least for move in moves) >= 0.5 * len(moves)
+        return sum(move > least for move in moves) >= 0.5 * len(changed)
     return sum(diff.is_reordered for diff in changed) >= 0.3 * max(len(changed), 1)
 
 

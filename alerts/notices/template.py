@@ -8,6 +8,7 @@ only sentences that many requests share are compared.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark
@@ -34,6 +35,7 @@ class Template:
         "_examples",
         "_newest",
         "_requests",
+        "_settled",
         "_shared",
         "_until_reviewed",
         "_usual_length",
@@ -48,6 +50,7 @@ class Template:
         self._usual_length = MOST_SENTENCES
         self._examples: dict[str, Sentences] = {}
         self._until_reviewed = REVIEWED
+        self._settled = Mark(number=0, time_unix_nano=0)
 
     def push(self, sentences: Sentences, mark: Mark) -> Mark | None:
         """Takes a prompt; returns the first request with another one once that is certain."""
@@ -61,8 +64,11 @@ class Template:
         return self._push_value(mark, sentences)
 
     def swap(self, since: Mark) -> Swap:
-        """The prompts before and since a request, each as a hash."""
-        return self._value.swap(since)
+        """The prompts before and since a request, each as a hash of what most of them share."""
+        before = _common([request for mark, request in self._requests if mark < since])
+        after = _common([request for mark, request in self._requests if mark >= since])
+        share = self._value.swap(since).share
+        return Swap(before=_name(sorted(before)), after=_name(sorted(after)), share=share)
 
     def is_changing(self, since: Mark) -> bool:
         """Whether most requests since then show another prompt."""
@@ -77,9 +83,8 @@ class Template:
         """How many sentences of the template came and went with the newest prompts."""
         before = {s for mark, request in self._requests if mark < since for s in request}
         newer = [request for mark, request in self._requests if mark >= since]
-        after = Counter(s for request in newer for s in request)
-        came = sum(s not in before and count >= 0.5 * len(newer) for s, count in after.items())
-        return came, len((before & self._shared) - after.keys())
+        after = {s for request in newer for s in request}
+        return len(_common(newer) - before), len((before & self._shared) - after)
 
     def renewed(self, since: Mark) -> Template:
         """Returns a template for which only the prompts since then are usual."""
@@ -87,6 +92,7 @@ class Template:
         other._shared, other._examples = self._shared, dict(self._examples)
         other._usual_length, other._newest = self._usual_length, self._newest.copy()
         other._value = self._value.renewed(since)
+        other._settled = self._requests[-1][0] if self._requests else since
         other._requests.extend(pair for pair in self._requests if pair[0] >= since)
         return other
 
@@ -97,9 +103,7 @@ class Template:
         return self._value.push(value, mark)
 
     def _value_of(self, sentences: Sentences) -> str:
-        shared = tuple([s for s in sentences if s in self._shared])
-        encoded = b"".join([s.to_bytes(8, "little") for s in shared])
-        return "sha:" + blake2b(encoded, digest_size=4).hexdigest()
+        return _name([s for s in sentences if s in self._shared])
 
     def _learn_sentences(self, sentences: Sentences) -> None:
         """Adds sentences that many requests share by now, and compares the past with them too."""
@@ -142,4 +146,18 @@ class Template:
         self._examples = {self._value_of(example): example for example in examples}
         self._value = Value(known)
         for mark, sentences in list(self._requests)[:-1]:
-            self._push_value(mark, sentences)
+            if mark <= self._settled:
+                self._value.learn(self._value_of(sentences), mark)
+            else:
+                self._push_value(mark, sentences)
+
+
+def _common(requests: Sequence[Sentences]) -> set[int]:
+    """The sentences of at least half of the requests."""
+    found = Counter(s for request in requests for s in request)
+    return {s for s, count in found.items() if count >= 0.5 * len(requests)}
+
+
+def _name(sentences: Iterable[int]) -> str:
+    encoded = b"".join([s.to_bytes(8, "little") for s in sentences])
+    return "sha:" + blake2b(encoded, digest_size=4).hexdigest()

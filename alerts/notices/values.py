@@ -67,6 +67,11 @@ class Value:
             self._learn(aged, oldest)
         return self._rare.push(is_new, mark) if has_past else None
 
+    def learn(self, value: str, mark: Mark) -> None:
+        """Takes a value as usual at once."""
+        self._learn(value, mark)
+        self._rare.push(False, mark)
+
     def swap(self, since: Mark) -> Swap:
         """The values before and since a request, in words."""
         new = Counter(value for mark, value, is_new in self._fresh if is_new and mark >= since)

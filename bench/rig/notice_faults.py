@@ -10,7 +10,7 @@ import bisect
 import itertools
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -38,6 +38,7 @@ OTHER_TENANT = (
     "Nenne zu jeder Aussage die Quelle.",
 )
 ZIPF = list(itertools.accumulate(1 / rank for rank in range(1, QUESTIONS_OF_TOPIC + 1)))
+WRONG_SHARE = 0.3
 STATED: Mapping[ChangeKind, str] = {
     ChangeKind.LLM_MODEL: "m-1",
     ChangeKind.RERANKER: "rerank-1",
@@ -179,8 +180,7 @@ class FaultyService:
         found = self._ranked(question)
         if trouble is Trouble.EMBEDDER:
             chance = random.Random(f"{self.seed} {question} embedder")
-            found = [Passage(document=p.document, part=p.part, score=p.score * 0.8 + chance.random() * 0.15)
-                     for p in found]  # fmt: skip
+            found = [replace(p, score=0.8 * p.score + 0.15 * chance.random()) for p in found]
             found.sort(key=lambda passage: -passage.score)
         if trouble is Trouble.HALF_GONE:
             found = [passage for passage in found if passage.document not in self._gone]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from alerts.notices.detect import RouteNotices
@@ -73,7 +73,7 @@ def traffic(*phases: tuple[int, Setup | Sequence[Setup]], seed: int = 7) -> list
     return found
 
 
-def noticed(requests: Sequence[Fingerprint]) -> list[tuple[int, Notice]]:
+def noticed(requests: Iterable[Fingerprint]) -> list[tuple[int, Notice]]:
     """Every notice, with the number of requests before the one that made it certain."""
     detector = RouteNotices(PLACE, NoticeSettings())
     return [

@@ -1,0 +1,169 @@
+"""What became of the chunks: gone, edited, ranked otherwise, or only other things were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from alerts.notices.fingerprint import Chunk, Fingerprint
+from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
+from tests.unit.alerts.fingerprints import (
+    QUESTIONS,
+    Found,
+    Setup,
+    healthy_chunks,
+    noticed,
+    request,
+    traffic,
+)
+
+USUAL = Setup()
+
+
+def ranked(question: int) -> list[Chunk]:
+    """Ten chunks, the best first; the healthy service finds the first five of them."""
+    return [
+        Chunk(text=n, document=f"d{n // 2}", length=400 + n, score=0.9 - 0.05 * place)
+        for place, n in enumerate(range(question, question + 10))
+    ]
+
+
+def of_another_question(question: int) -> list[Chunk]:
+    return healthy_chunks((question + 13) % QUESTIONS)
+
+
+def never_seen(question: int) -> list[Chunk]:
+    return [
+        chunk._replace(text=chunk.text + 9_000 * question, document=f"x{chunk.text * question}")
+        for chunk in of_another_question(question + 1)
+    ]
+
+
+def without_every_other_document(question: int) -> list[Chunk]:
+    return [chunk for chunk in ranked(question) if int(chunk.document[1:]) % 2][:5]
+
+
+def three_for_all(_: int) -> list[Chunk]:
+    return [Chunk(text=7_000 + n, document="junk", length=80, score=0.5) for n in range(3)]
+
+
+def turned(question: int) -> list[Chunk]:
+    return healthy_chunks(question)[::-1]
+
+
+def without_documents(found: Found) -> Found:
+    return lambda question: [chunk._replace(document="") for chunk in found(question)]
+
+
+def kinds(found: Iterable[tuple[int, Notice]]) -> list[ChangeKind]:
+    return [notice.kind for _, notice in found]
+
+
+@pytest.mark.parametrize("wrong", [of_another_question, never_seen])
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_wrong_chunks_for_a_share_of_requests_are_no_change_of_the_corpus(
+    wrong: Found, has_ids: bool
+) -> None:
+    usual = USUAL if has_ids else Setup(chunks=without_documents(healthy_chunks))
+    broken = Setup(chunks=wrong if has_ids else without_documents(wrong))
+    for seed in range(5):
+        mixed = [usual] * 7 + [broken] * 3
+        found = noticed(traffic((300, usual), (150, mixed), seed=seed))
+        assert kinds(found) == [ChangeKind.OTHER_CHUNKS]
+        notice = found[0][1]
+        assert (notice.before, CAUSES[notice.kind]) == ("", (Cause.RETRIEVAL,))
+        assert notice.after.startswith("other chunks for the same questions on ")
+        assert notice.after.endswith(" % of requests")
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_documents_are_gone_if_they_are_expected_again_and_never_come(has_ids: bool) -> None:
+    usual = USUAL if has_ids else Setup(chunks=without_documents(healthy_chunks))
+    gone = without_every_other_document
+    after = Setup(chunks=gone if has_ids else without_documents(gone))
+    for seed in range(5):
+        ((number, notice),) = noticed(traffic((300, usual), (60, after), seed=seed))
+        assert number < 330
+        assert notice.kind is ChangeKind.DOCUMENTS
+        assert " gone" in notice.after
+        assert "new" not in notice.after
+        for document in notice.evidence["gone_documents"]:  # type: ignore[attr-defined]
+            assert int(document[1:]) % 2 == 0
+
+
+def test_the_same_chunks_for_every_question_are_said_so() -> None:
+    ((_, notice),) = noticed(traffic((300, USUAL), (60, Setup(chunks=three_for_all))))
+    assert notice.kind is ChangeKind.OTHER_CHUNKS
+    assert notice.after == "the same 3 chunks for every question"
+
+
+def shown(requests: Sequence[Fingerprint], first: int, last: int) -> list[Fingerprint]:
+    """With the chunks of these places in the prompt."""
+    return [
+        replace(each, shown=tuple(chunk.text for chunk in (each.chunks or ())[first:last]))
+        for each in requests
+    ]
+
+
+def test_another_order_of_the_same_chunks_is_said_so_and_names_no_document() -> None:
+    ((number, notice),) = noticed(traffic((300, USUAL), (40, Setup(chunks=turned))))
+    assert (number, notice.kind) == (311, ChangeKind.OTHER_ORDER)
+    assert notice.after == "the same chunks in another order on 100 % of requests"
+    requests = traffic((340, USUAL))
+    reversed_prompts = [
+        replace(each, shown=(each.shown or ())[::-1]) for each in shown(requests[300:], 0, 3)
+    ]
+    assert kinds(noticed([*shown(requests[:300], 0, 3), *reversed_prompts])) == [
+        ChangeKind.OTHER_ORDER
+    ]
+
+
+def test_a_reranker_that_keeps_others_of_the_same_chunks_is_no_change_of_the_index() -> None:
+    requests = traffic((340, USUAL))
+    ((_, notice),) = noticed([*shown(requests[:300], 0, 3), *shown(requests[300:], 2, 5)])
+    assert notice.kind is ChangeKind.RERANKED
+    assert CAUSES[notice.kind] == (Cause.RETRIEVAL,)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_other_topics_are_no_change(has_ids: bool) -> None:
+    """From the 300th request on half of the questions are of a topic that nobody asked for."""
+
+    def found(question: int) -> list[Chunk]:
+        chunks = healthy_chunks(question)
+        if question >= 1_000:
+            chunks = [chunk._replace(length=90, score=0.4) for chunk in chunks]
+        return chunks if has_ids else [chunk._replace(document="") for chunk in chunks]
+
+    setup = Setup(chunks=found)
+    usual = [request(number, number * 7 % QUESTIONS, setup) for number in range(300)]
+    wandering = [
+        request(number, number * 7 % QUESTIONS if number % 2 else 1_000 + number * 13 % 400, setup)
+        for number in range(300, 1500)
+    ]
+    assert noticed([*usual, *wandering]) == []
+
+
+def test_numbers_that_read_the_same_are_not_shown_as_a_change() -> None:
+    def jittered(question: int) -> list[Chunk]:
+        # Up and down by a tenth, so that no mean moves.
+        return [
+            chunk._replace(score=(chunk.score or 0) + (0.09 if place % 2 else -0.09))
+            for place, chunk in enumerate(healthy_chunks(question)[:4])
+        ]
+
+    def four(question: int) -> list[Chunk]:
+        return healthy_chunks(question)[:4]
+
+    for _, notice in noticed(traffic((300, Setup(chunks=four)), (60, Setup(chunks=jittered)))):
+        assert notice.before != notice.after
+        assert notice.after == "other scores for the same chunks on 100 % of requests"
+        assert all(
+            not isinstance(pair, list) or len(pair) != 2 or pair[0] != pair[1]
+            for pair in notice.evidence.values()
+        )
+        break
+    else:
+        pytest.fail("nothing was noticed")
