@@ -6,7 +6,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from alerts.audits.settings import AuditSettings
 from alerts.deltas.settings import DeltaSettings, LabelLimits
+from alerts.drift.settings import DriftSettings
 from alerts.incidents.settings import IncidentSettings
+from alerts.limits.settings import OwnLimit
 from alerts.notices.settings import NoticeSettings
 from alerts.signals.settings import BrokenSettings, MovedSettings
 from ragvigil.listener.fields import HostNames, ReadableFile, TlsKey, Token, TokenFile
@@ -21,7 +23,11 @@ class AlertsSettings(DeltaSettings):
     broken: BrokenSettings = BrokenSettings()
     moved: MovedSettings = MovedSettings()
     audit: AuditSettings = AuditSettings()
+    drift: DriftSettings = DriftSettings()
     incidents: IncidentSettings = IncidentSettings()
+    limits: tuple[OwnLimit, ...] = Field(
+        default=(), description="limits of your own, a table `[[alerts.limits]]` each"
+    )
 
 
 class MetricsSettings(LabelLimits):

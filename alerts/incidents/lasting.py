@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from alerts.audits.decide import is_small
+from alerts.drift.findings import HARMLESS_ALONE
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import (
     MINUTE,
@@ -51,10 +52,14 @@ def worse(
 
 
 def pages(finding: Finding, settings: IncidentSettings) -> bool:
-    """Whether a finding pages by its kind; an audit's drop pages only if it is not small."""
+    """Whether a finding pages by its kind; an audit's drop pages only if it is not small.
+
+    A sustained drop of what costs or orders chunks, and harms no answer by itself, is a ticket.
+    """
     is_ticket = finding.kind is FindingKind.AUDIT and is_small(
         finding.reference, finding.value, settings.page_drop
     )
+    is_ticket |= finding.kind is FindingKind.DRIFT and finding.signal in HARMLESS_ALONE
     return finding.kind in PAGES and not is_ticket
 
 

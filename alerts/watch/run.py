@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from alerts.audits.job import AuditJob
+from alerts.drift.job import DriftJob
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
 from alerts.incidents.undeclared import EndedAudit, undeclared
+from alerts.limits.job import LimitJob
 from alerts.notices.blind import NO_MENDING, Mending
 from alerts.notices.job import NoticeJob
 from alerts.settings import AlertsSettings, MetricsSettings
@@ -44,6 +46,7 @@ class Watch:
         external_url: str = "",
         clock: Clock,
         mending: Mending = NO_MENDING,
+        judged_until: Callable[[float], float] = lambda now: now,
     ) -> None:
         self._alerts, self._judging, self._clock = alerts, judging, clock
         self._fresh: list[Notice] = []
@@ -55,9 +58,17 @@ class Watch:
         )
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
+        self._limits = LimitJob(store, alerts.limits, self.incidents.open_findings())
         self._dimensions = DimensionJob(store)
         self._auditing = AuditJob(
             store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
+        )
+        self._drift = DriftJob(
+            store,
+            alerts.drift,
+            self.incidents.open_findings(),
+            judged_until=judged_until,
+            now=clock(),
         )
 
     def run(self) -> None:
@@ -78,7 +89,9 @@ class Watch:
             int(now * NANOS),
             self._alerts.incidents,
         )
-        worse = [finding for finding in signals if not is_good(finding)]
+        drops = self._drift.run(now, tuple(changes.values()))
+        crossed = self._limits.run(now, self.incidents.accepted())
+        worse = [finding for finding in (*signals, *drops, *crossed) if not is_good(finding)]
         opened = self.incidents.run(
             now,
             (*worse, *audited, *changed, *self.noticing.blind()),

@@ -230,6 +230,7 @@ def _jobs(
             external_url=settings.web.external_url,
             clock=clock,
             mending=Mending(needs=runner.needs, remedy=fix),
+            judged_until=lambda _: judge.judged_until,
         ),
         issues=IssueJob(
             store, inference, clustering, runner.fails_below, clusters, clock, count_members

@@ -98,6 +98,15 @@ class JudgeJob:
         return frozenset(rubric.name for family in asked_families for rubric in family)
 
     @property
+    def judged_until(self) -> float:
+        """Up to when (seconds, epoch) every sampled record that was offered has its verdicts."""
+        now = self._clock()
+        if self._queue is None or self._stop.is_set():
+            return now
+        oldest = self._queue.oldest_due()
+        return now if oldest is None else min(now, oldest - self._settings.wait_seconds)
+
+    @property
     def model_settings(self) -> JudgeSettings | None:
         """The settings of the model that can be asked now; None without one."""
         return None if self._loop is None or self._client is None else self._settings

@@ -106,6 +106,17 @@ class JudgeQueue:
                 database.execute(_ADD, {name: getattr(record, name) for name in record.__slots__})
         return max(0, len(candidates) - room)
 
+    def oldest_due(self) -> float | None:
+        """When the record that waits longest was due at first (seconds, epoch); None if none waits.
+
+        0 if a record was put back: nobody knows how long it has waited.
+        """
+        oldest = self._run(
+            "SELECT min(CASE WHEN rounds > 0 THEN 0 ELSE due END) FROM waiting WHERE stream = ?",
+            (Stream.BASE.value,),
+        )[0][0]
+        return None if oldest is None else float(str(oldest))
+
     def due(self, now: float, limit: int) -> list[QueuedRecord]:
         """Takes up to `limit` records that are due at `now` (seconds, epoch), the longest first."""
         # One statement: two threads cannot take the same record.

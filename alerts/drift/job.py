@@ -1,0 +1,264 @@
+"""The job of the detector: reads complete ticks, steps the states, stores them, gives findings.
+
+The states are stored with the ticks that made them; a new process goes on behind them. A store
+without states is read two weeks back, some hours a run, and nothing is reported meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from alerts.drift.bridge import Offset, bridged, offset
+from alerts.drift.detect import DOWN, DriftRules, accept, threshold
+from alerts.drift.findings import finding, finding_id, is_rate
+from alerts.drift.followed import IDLE_SECONDS, Followed
+from alerts.drift.settings import DriftSettings
+from alerts.drift.sources import TICK_SECONDS, Scores, Source, sources
+from alerts.drift.state import DAY, WIDTH, DriftState
+from ragvigil.model.delta import Series
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.notice import Notice
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import canary
+from ragvigil.store.watch import drift as stored
+from ragvigil.store.watch.acts import Act
+from ragvigil.store.watch.acts import write as write_act
+from ragvigil.store.watch.drift import StoredState
+from ragvigil.store.watch.incidents import IncidentFilter
+from ragvigil.store.watch.incidents import find as find_incidents
+
+NANOS = 10**9
+PAST_DAYS = 14
+"""Days of scores that a store without states is read back."""
+TICKS_AT_ONCE = 72
+CANARY_RUNS = 4
+"""The newest runs of the canary that are read: a new judge has at least one of them."""
+REPORTED_DAYS = 1
+"""An alarm whose newest tick is older is history that is being read."""
+
+
+class DriftJob:
+    """Steps the detector over all series, run after run; a store has one such job.
+
+    `findings` are those that were open when an earlier process ended: they end here, or go on under
+    their ids. Raises StoreError if the states cannot be read.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: DriftSettings,
+        findings: Sequence[Finding] = (),
+        *,
+        judged_until: Callable[[float], float] = lambda now: now,
+        now: float,
+    ) -> None:
+        self._store, self._settings = store, settings
+        self._sources = sources(store, settings, judged_until)
+        self._open = {each.finding_id: each for each in findings if each.kind is FindingKind.DRIFT}
+        self.followed = Followed()
+        self._unbridged: dict[int, int] = {}
+        self._restore(now)
+        self._done = {source.name: self._newest(source) for source in self._sources}
+
+    def run(self, now: float, changes: Sequence[Notice] = ()) -> tuple[Finding, ...]:
+        """Returns the drops that last at `now` (seconds), and those that have just ended.
+
+        `changes` are those of the last days: a drop right after one needs less evidence. Raises
+        StoreError; the next run goes on behind the ticks that were stored.
+        """
+        if not self._settings.enabled:
+            return ()
+        is_news = [self._step(source, now, changes) for source in self._sources]
+        if any(is_news):
+            self._bridge_all()
+            self._accept(now)
+            self._save(now)
+        return self._findings(now)
+
+    def rules(self, now: float) -> DriftRules:
+        """The rules for as many series as are followed now."""
+        settings = self._settings
+        return DriftRules(
+            threshold=threshold(
+                int(self.followed.active(int(now)).sum()),
+                settings.weeks_between_false_alarms,
+                settings.weeks_between_false_pages,
+            ),
+            slack=settings.slack,
+            shifted_days=settings.propose_shifted_days,
+            least_weeks=settings.weeks_between_false_alarms,
+        )
+
+    def _step(self, source: Source, now: float, changes: Sequence[Notice]) -> bool:
+        """Reads the next ticks that have scores; returns whether any were complete."""
+        closed = source.closed(now)
+        first = max(self._done[source.name], closed - PAST_DAYS * DAY)
+        is_news = first < closed
+        read: list[Scores] = []
+        while first < closed and not read:
+            end = min(closed, first + TICKS_AT_ONCE * TICK_SECONDS)
+            read = source.read(first, end)
+            rules = self.rules(first)
+            for time, rows, values, scores in self._ticks(source, read):
+                self._anchor(time, changes)
+                self.followed.step(time, rows, values, scores, rules)
+            self._done[source.name] = first = end
+        return is_news
+
+    def _ticks(
+        self, source: Source, read: Iterable[Scores]
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Splits what was read into ticks, oldest first: rows, bins and scores of each."""
+        parts = []
+        for part in read:
+            rows = np.array([self._row(each, source) for each in part.series], dtype=np.int64)
+            parts.append((part.time, rows[part.index], part.value, part.scores))
+        if not parts:
+            return
+        time, rows, values, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(time, kind="stable")
+        bounds = np.flatnonzero(np.diff(time[order])) + 1
+        for place in np.split(order, bounds):
+            if len(place):
+                yield int(time[place[0]]), rows[place], values[place], scores[place]
+
+    def _row(self, series: Series, source: Source) -> int:
+        """The row of a series; one of a new judge begins with what is known of the old one."""
+        is_new = not self.followed.knows(series)
+        row = self.followed.row(series, is_sampled=source.is_sampled)
+        before = self.followed.predecessor(series) if is_new else None
+        if before is not None:
+            self._bridge(row, before, None)
+            self._unbridged[row] = before
+        return row
+
+    def _bridge(self, row: int, before: int, shift: Offset | None) -> None:
+        old = self.followed.states[before : before + 1]
+        self.followed.states[row] = bridged(old, shift, int(old["tick"][0]))[0]
+
+    def _bridge_all(self) -> None:
+        """Bridges the series of a new judge as soon as the canary has its scores."""
+        for row, before in list(self._unbridged.items()):
+            if self.followed.states[row]["state"] != DriftState.LEARNING:
+                del self._unbridged[row]
+            elif (shift := self._offset(before, row)) is not None:
+                tick = self.followed.states[row]["tick"]
+                self._bridge(row, before, shift)
+                self.followed.states[row]["tick"] = tick
+                del self._unbridged[row]
+
+    def _offset(self, before: int, row: int) -> Offset | None:
+        """How much higher the new judge scores the canary's answers."""
+        chosen = canary.current(self._store)
+        if chosen is None:
+            return None
+        old, new = self.followed.series[before], self.followed.series[row]
+        scores: dict[str, dict[str, float]] = {old.segment: {}, new.segment: {}}
+        for run in canary.runs(self._store, chosen.set_id, last=CANARY_RUNS):
+            for score in run:
+                is_known = score.rubric == new.rubric and score.value is not None
+                if is_known and score.segment in scores:
+                    scores[score.segment][score.record_id] = float(score.value or 0.0)
+        return offset(scores[old.segment], scores[new.segment])
+
+    def _anchor(self, time: int, changes: Sequence[Notice]) -> None:
+        for change in changes:
+            since = change.since_unix_nano // NANOS
+            if time - DAY < since < time:
+                self.followed.anchor(since, change.service, change.environment, change.route)
+
+    def _findings(self, now: float) -> tuple[Finding, ...]:
+        states = self.followed.states
+        # History that is still being read says nothing of now; an idle series says nothing more.
+        newest = now - REPORTED_DAYS * DAY
+        is_current = all(done >= newest for done in self._done.values())
+        down = np.flatnonzero(np.isin(states["state"], DOWN)) if is_current else ()
+        last = {
+            finding_id(self.followed, row): finding(self.followed, row, now)
+            for row in map(int, down)
+            if states[row]["tick"] > now - IDLE_SECONDS
+        }
+        if not is_current:
+            return tuple(self._open.values())
+        ended = [
+            replace(each, seen_unix_nano=int(now * NANOS), cleared_unix_nano=int(now * NANOS))
+            for name, each in self._open.items()
+            if name not in last
+        ]
+        self._open = last
+        return (*last.values(), *ended)
+
+    def _accept(self, now: float) -> None:
+        """Takes up levels that people accepted, or, by the settings, those that lasted."""
+        states = self.followed.states
+        down = [int(row) for row in np.flatnonzero(np.isin(states["state"], DOWN))]
+        if not down:
+            return
+        expected = find_incidents(self._store, IncidentFilter(expected=True))
+        accepted = {each.finding_id for incident in expected for each in incident.findings}
+        for row in down:
+            is_shifted = int(states[row]["state"]) == DriftState.SHIFTED
+            by_setting = self._settings.accept_shifted and is_shifted
+            if by_setting:
+                write_act(self._store, _act(self.followed.series[row], now))
+            if by_setting or finding_id(self.followed, row) in accepted:
+                self._accept_row(row)
+
+    def _accept_row(self, row: int) -> None:
+        changed = self.followed.states[row : row + 1]
+        accept(changed)
+        self._accepted.add(row)
+
+    def _restore(self, now: float) -> None:
+        rows = [
+            (row.series, np.array(row.numbers))
+            for row in stored.states(self._store, int(now) - 2 * PAST_DAYS * DAY)
+            if len(row.numbers) == WIDTH
+        ]
+        self.followed.restore(rows, (not is_rate(series.rubric) for series, _ in rows))
+        self._saved = self.followed.states["tick"].copy()
+        self._accepted: set[int] = set()
+
+    def _newest(self, source: Source) -> int:
+        ticks = [
+            int(state["tick"])
+            for series, state in zip(self.followed.series, self.followed.states, strict=True)
+            if _source_of(series) == source.name
+        ]
+        return max(ticks, default=0)
+
+    def _save(self, now: float) -> None:
+        known = np.zeros(len(self.followed.series))
+        known[: len(self._saved)] = self._saved
+        # Changed without a tick of their own.
+        known[list(self._accepted)] = -1.0
+        changed = [
+            StoredState(series=series, numbers=values)
+            for series, values in self.followed.changed(known)
+        ]
+        if changed:
+            stored.write(self._store, changed, int(now * NANOS))
+        self._saved = self.followed.states["tick"].copy()
+        self._accepted.clear()
+
+
+def _source_of(series: Series) -> str:
+    if not is_rate(series.rubric):
+        return "scores"
+    return "thumbs" if series.rubric == "thumbs_down" else "rates"
+
+
+def _act(series: Series, now: float) -> Act:
+    place = "/".join((series.service, series.environment, series.route, series.rubric))
+    return Act(
+        time_unix_nano=int(now * NANOS),
+        person="",
+        role="daemon",
+        verb="expected",
+        thing=f"series/{place}",
+        place="settings",
+    )

@@ -1,0 +1,176 @@
+"""The job of the detector over a real store: finds, stores, goes on, ends, accepts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from alerts.drift.job import DriftJob
+from alerts.drift.settings import DriftSettings
+from alerts.drift.state import DriftState, numbers
+from alerts.incidents.job import IncidentJob
+from alerts.incidents.message import lines
+from alerts.incidents.settings import IncidentSettings
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import Severity, Verb
+from ragvigil.model.notice import Cause
+from ragvigil.model.score import Layer
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import acts
+from tests.unit.alerts.drift.stored_scores import Scored, judged, write
+
+DAY, HOUR = 86_400, 3600
+START = 1_772_323_200
+NOW = START + 2 * DAY
+SETTINGS = DriftSettings()
+HEALTHY = [Scored(series=judged(), rate=120)]
+WORSE = [Scored(series=judged(), rate=120, bad=0.35)]
+
+
+def caught_up(store: Store, now: float = NOW, settings: DriftSettings = SETTINGS) -> DriftJob:
+    """A job that has read the past of the store."""
+    job = DriftJob(store, settings, now=now)
+    for _ in range(9):
+        assert job.run(now) == ()
+    return job
+
+
+def runs(job: DriftJob, first: int, end: int) -> list[tuple[Finding, ...]]:
+    """The findings of a run every half an hour."""
+    return [job.run(float(time)) for time in range(first, end + 1, 1800)]
+
+
+def test_a_sustained_drop_pages_with_its_words_and_no_healthy_hour_does(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    job = caught_up(store)
+    write(store, WORSE, NOW, NOW + 6 * HOUR)
+    incidents = IncidentJob(store, IncidentSettings(), clock=lambda: float(NOW))
+    found = runs(job, NOW, NOW + 6 * HOUR)
+    (finding,) = found[-1]
+    assert (finding.kind, finding.signal) == (FindingKind.DRIFT, "groundedness")
+    assert finding.routes == ("/ask",)
+    assert finding.words.startswith("sustained drop of groundedness by 1")
+    assert abs(finding.since_unix_nano / 1e9 - NOW) < HOUR
+    first = next(place for place, each in enumerate(found) if each)
+    assert 1 <= first < 8
+    (incident,) = incidents.run(NOW + 6 * HOUR, found[-1], ())
+    assert incident.severity is Severity.PAGE
+    assert "sustained drop" in lines(incidents.message(incident))[0]
+
+
+def test_it_ends_when_the_scores_are_back(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    write(store, WORSE, NOW, NOW + 6 * HOUR)
+    write(store, HEALTHY, NOW + 6 * HOUR, NOW + 18 * HOUR)
+    job = caught_up(store)
+    found = runs(job, NOW, NOW + 18 * HOUR)
+    ended = [each for run in found for each in run if not each.is_open]
+    assert len(ended) == 1
+    assert {each.finding_id for run in found for each in run} == {ended[0].finding_id}
+    assert found[-1] == ()
+
+
+def test_a_restarted_job_is_where_the_other_would_be(store: Store) -> None:
+    pair = [*HEALTHY, Scored(series=judged("/search"), rate=60)]
+    write(store, pair, START, NOW + 2 * HOUR)
+    whole = caught_up(store)
+    runs(whole, NOW, NOW + HOUR)
+    again = DriftJob(store, SETTINGS, now=NOW + HOUR)
+    runs(whole, NOW + HOUR + 1800, NOW + 2 * HOUR)
+    runs(again, NOW + HOUR, NOW + 2 * HOUR)
+    assert len(whole.followed.series) == 3
+    states = {
+        series: numbers(job.followed.states[row : row + 1]).tobytes()
+        for job in (whole,)
+        for row, series in enumerate(job.followed.series)
+    }
+    for row, series in enumerate(again.followed.series):
+        assert numbers(again.followed.states[row : row + 1]).tobytes() == states[series]
+
+
+def test_a_drop_that_an_earlier_process_reported_goes_on_or_ends(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    write(store, WORSE, NOW, NOW + 6 * HOUR)
+    job = caught_up(store)
+    (finding,) = runs(job, NOW, NOW + 6 * HOUR)[-1]
+    gone = replace(finding, finding_id="gone")
+    again = DriftJob(store, SETTINGS, (finding, gone), now=NOW + 6 * HOUR)
+    found = {each.finding_id: each.is_open for each in again.run(NOW + 6 * HOUR)}
+    assert found == {finding.finding_id: True, "gone": False}
+
+
+def test_a_level_that_a_person_accepts_is_the_usual_one(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    write(store, WORSE, NOW, NOW + 12 * HOUR)
+    job = caught_up(store)
+    found = runs(job, NOW, NOW + 6 * HOUR)
+    now = float(NOW + 6 * HOUR)
+    incidents = IncidentJob(store, IncidentSettings(), clock=lambda: now)
+    (incident,) = incidents.run(now, found[-1], ())
+    incidents.act(incident.incident_id, Verb.EXPECTED, "Ada")
+    later = runs(job, NOW + 6 * HOUR, NOW + 12 * HOUR)
+    assert [len(each) for each in later[:1]] == [1]
+    assert not later[0][0].is_open
+    assert not any(later[1:])
+
+
+def test_a_level_that_lasts_is_accepted_by_the_settings_with_an_act(store: Store) -> None:
+    settings = DriftSettings(propose_shifted_days=1, accept_shifted=True)
+    write(store, HEALTHY, START, NOW)
+    write(store, WORSE, NOW, NOW + 30 * HOUR)
+    job = caught_up(store, settings=settings)
+    runs(job, NOW, NOW + 30 * HOUR)
+    assert job.followed.states["state"][0] == DriftState.OK
+    (act,) = acts.find(store, acts.ActFilter())
+    assert act.thing == "series/desk/prod//ask/groundedness"
+
+
+def test_refusals_that_rise_are_a_finding_with_the_causes_of_the_signal(store: Store) -> None:
+    refusal = replace(judged(), rubric="refusal", segment="")
+    usual, more = (Scored(series=refusal, rate=300, bad=bad) for bad in (0.04, 0.16))
+    write(store, [usual], START, NOW)
+    job = caught_up(store)
+    write(store, [more], NOW, NOW + 8 * HOUR)
+    (finding,) = runs(job, NOW, NOW + 8 * HOUR)[-1]
+    assert finding.signal == "refusal:refused"
+    assert finding.layer is Layer.GENERATION
+    assert Cause.RETRIEVAL in finding.causes
+    assert finding.words.startswith("sustained rise of refusal:refused by 1")
+    assert finding.value == pytest.approx(0.16, abs=0.03)
+    assert finding.reference == pytest.approx(0.04, abs=0.01)
+
+
+def test_judged_scores_wait_for_the_queue_and_two_hours_at_most(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    drained = float(NOW - HOUR)
+    job = DriftJob(store, SETTINGS, judged_until=lambda _: drained, now=NOW)
+    for _ in range(9):
+        job.run(NOW)
+    assert job.followed.states["tick"].max() == NOW - HOUR - 600
+    drained = 0.0
+    job.run(NOW + 3000)
+    assert job.followed.states["tick"].max() == NOW - HOUR - 600
+    job.run(NOW + HOUR)
+    assert job.followed.states["tick"].max() == NOW - HOUR
+
+
+def test_scores_of_other_rubrics_that_only_label_are_left_alone(store: Store) -> None:
+    label = replace(judged(), rubric="retrieval_shape", segment="")
+    write(store, [Scored(series=label, rate=100)], START, START + DAY)
+    job = DriftJob(store, SETTINGS, now=START + DAY)
+    job.run(START + DAY)
+    assert not any(series.rubric == "retrieval_shape" for series in job.followed.series)
+    assert np.isfinite(job.followed.states["tick"]).all()
+
+
+def test_another_judge_is_known_within_a_day_and_no_drop(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    job = caught_up(store)
+    other = Scored(series=judged(segment="r1 judge2"), rate=120, bad=0.25)
+    write(store, [other], NOW, NOW + 10 * HOUR)
+    assert not any(runs(job, NOW, NOW + 10 * HOUR))
+    row = job.followed.series.index(other.series)
+    assert job.followed.states[row]["state"] == DriftState.OK
+    assert job.followed.predecessor(other.series) is not None
