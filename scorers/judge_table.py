@@ -94,7 +94,8 @@ class JudgeTable:
 
     `grades` are ordered from best to worst: of several verdicts on one item, each from another part
     of the context, the best counts. A verdict whose quote is not found gets the grade
-    `without_quote`. `top` is the number of best grades that `top_mean` averages.
+    `without_quote`. `top` is the number of best grades that `top_mean` averages; of retrieved
+    chunks no more than reached the prompt.
     `scores_injected`: instructions in chunks are the subject, so they do not withhold the score.
     """
 

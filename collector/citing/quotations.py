@@ -19,7 +19,13 @@ QUOTATION = re.compile(
 )
 BLOCK = re.compile(r"^ {0,3}>[^\n]*(?:\n {0,3}>[^\n]*)*", re.MULTILINE)
 BLOCK_SIGN = re.compile(r"^ {0,3}>[> ]*", re.MULTILINE)
-CALLOUT = re.compile(r"\[!|\*\*|__|\W*\w+(?: \w+)?:")
+CALLOUT = re.compile(
+    r"\[!|\*\*|__|\W*(?:please )?(?:note|tip|hint|warning|caution|attention|important|summary"
+    r"|disclaimer|hinweis|tipp|achtung|warnung|wichtig|remarque|conseil|nota|consejo|atención|advertencia"
+    r"|importante|attenzione|suggerimento|atenção|dica|opmerking|let op|примечание|внимание|совет"
+    r"|注意|提示|备注|備考|ヒント|참고|주의)\s*[:：]",
+    re.IGNORECASE,
+)
 """How a block begins that remarks on something: `[!NOTE]`, `**Tip**`, `Please note:`."""
 SOURCE_LINE = re.compile(r"\n[ \t]*(?:[–—―]|--)[^\n]*$")
 """The last line of a block quote that names its source."""
@@ -45,14 +51,15 @@ BEHIND = re.compile(r"\s*+[:,–—-]?\s*+")
 
 def quotations(answer: str) -> list[Quotation]:
     """Quotations worth checking, in order and apart: start, end, and the quoted text."""
-    marked = [
+    marked = (
         (*match.span(), next(group for group in match.groups() if group is not None).strip())
         for match in QUOTATION.finditer(answer)
-    ]
+    )
     quotes = [quote for quote in marked if _is_quote(quote[2])]
     if ">" not in answer:
         return quotes
-    starts = [start for start, _, _ in marked]
+    starts = [start for start, _, _ in quotes]
+    # Quotation marks inside a block say which part of it is quoted.
     blocks = [
         block
         for block in _blocks(answer)

@@ -14,7 +14,7 @@ from ragvigil.inference.cache import VectorCache, text_hash
 from ragvigil.inference.keeper import Answer, Keeper
 from ragvigil.inference.metrics import CACHE_HITS, GIVEN_UP, SHED, UNAVAILABLE
 from ragvigil.inference.outcome import Reason, Unavailable
-from ragvigil.inference.settings import PACKAGED, InferenceSettings
+from ragvigil.inference.settings import SHORT_NAMES, InferenceSettings
 from ragvigil.inference.share import CpuShare
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ BATCH = 8
 """Texts in one request: more take more memory and no less time on a CPU, and delay others."""
 MOST_CHARACTERS = 1 << 17
 """The most that is sent of a text: more than models of 32,000 tokens read."""
-SHORT = {PACKAGED: "MiniLM"}
 
 Item = TypeVar("Item")
 
@@ -56,7 +55,7 @@ class Inference:
     def embedding_name(self) -> str:
         """A short name of the model that `embed` uses, for pages."""
         model = self._settings.embedding_model
-        return SHORT.get(model) or PurePath(model).name
+        return SHORT_NAMES.get(model) or PurePath(model).name
 
     @property
     def embedding_version(self) -> str:

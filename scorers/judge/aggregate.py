@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragvigil.model.record import RagRecord
 from scorers.judge_table import OF_NUGGETS, About, JudgeTable
 
 OKAY_WEIGHT = 0.5
@@ -39,6 +40,15 @@ def aggregate(way: str, graded: Sequence[VerdictValue], top: int = 0) -> float |
     if way == "weighted":
         return _weighted(graded)
     return min(1.0, sum(values) / len(values))
+
+
+def prompt_depth(record: RagRecord, most: int) -> int:
+    """How many of the best retrieved chunks count: as many as reached the prompt, at most `most`.
+
+    Chunks that the service fetched and left out on purpose are no fault of its retrieval.
+    """
+    shown = len({chunk.chunk_id for chunk in record.context})
+    return min(most, shown) if shown else most
 
 
 def _weighted(graded: Sequence[VerdictValue]) -> float:

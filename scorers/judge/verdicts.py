@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from ragvigil.model.score import Kind, Score
-from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores
+from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores, prompt_depth
 from scorers.judge.derived_scores import GradedChunk, derive
 from scorers.judge.material import Item
 from scorers.judge.prompt import MODE_WORDS
@@ -286,7 +286,9 @@ def _score(
         for verdict in verdicts
         if verdict.grade.value is not None
     ]
-    value = aggregate(table.aggregation, graded, table.top)
+    is_retrieved = PromptField.RETRIEVED in table.shows
+    top = prompt_depth(question.record, table.top) if is_retrieved else table.top
+    value = aggregate(table.aggregation, graded, top)
     counts = Counter(verdict.grade.name for verdict in verdicts)
     suspicions = _suspicions(question)
     labels = [grade.name for grade in table.grades if grade.label and counts[grade.name]]

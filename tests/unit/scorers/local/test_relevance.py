@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ NEAR, FAR = "refund", "weather"
 class Keywords:
     """A simple embedding model: an angle by the share of words that are about refunds."""
 
-    embedding_name = "keywords"
-    embedding_version = "abc"
+    embedding_name: str = "keywords"
+    embedding_version: str = "abc"
     read: list[str] = field(default_factory=list)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32] | Unavailable:
@@ -52,7 +52,7 @@ def record(*chunks: str | None, answer: str | None = NEAR) -> RagRecord:
     return RagRecord(record_id="1", trace_id="1", query=NEAR, retrieved=retrieved, answer=answer)
 
 
-def test_the_score_is_the_mean_over_the_chunks_and_each_is_in_the_details() -> None:
+def test_the_score_is_the_mean_over_the_nearest_chunks_and_each_is_in_the_details() -> None:
     score = context_relevance(record(NEAR, FAR, NEAR, FAR), Keywords())
     assert score.value == pytest.approx(0.5, abs=1e-6)
     assert score.details["chunks"] == [
@@ -61,13 +61,30 @@ def test_the_score_is_the_mean_over_the_chunks_and_each_is_in_the_details() -> N
         {"chunk_id": "2", "relevance": 1.0},
         {"chunk_id": "3", "relevance": 0.0},
     ]
+    assert context_relevance(record(*[NEAR] * 5, *[FAR] * 15), Keywords()).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"), [(1, 1.0), (2, 1.0), (4, 0.5), (8, 0.4), (0, 0.4)], ids=str
+)
+def test_as_many_chunks_count_as_reached_the_prompt_at_most_five(shown: int, value: float) -> None:
+    fetched = record(FAR, NEAR, FAR, NEAR, *[FAR] * 4)
+    shortened = replace(fetched, context=fetched.retrieved[:shown])
+    assert context_relevance(shortened, Keywords()).value == pytest.approx(value, abs=1e-6)
+
+
+def test_chunks_about_something_else_have_a_label_where_the_bar_of_the_model_is_known() -> None:
+    packaged = Keywords(embedding_name="MiniLM")
+    assert context_relevance(record(FAR, FAR, FAR), packaged).label == "none_relevant"
+    assert context_relevance(record(FAR, FAR, NEAR), packaged).label == ""
+    assert context_relevance(record(FAR, FAR, FAR), Keywords()).label == ""
 
 
 def test_a_score_names_its_model_and_its_layer() -> None:
     context, answer = relevance(record(NEAR), Keywords())
     assert (context.layer, answer.layer) == (Layer.RETRIEVAL, Layer.GENERATION)
     for score in (context, answer):
-        assert (score.kind, score.scorer, score.version) == (Kind.MODEL, "keywords", "1-abc")
+        assert (score.kind, score.scorer, score.version) == (Kind.MODEL, "keywords", "2-abc")
 
 
 @pytest.mark.parametrize("before", [0, 100, 300])
