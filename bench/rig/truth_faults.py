@@ -259,7 +259,7 @@ FAULTS = (
     Fault(
         name="model_swapped",
         truth=Truth.NONE,
-        setup=_change(lambda answered: replace(answered, model="meridian-3", parts=answered.parts)),
+        setup=_change(lambda answered: replace(answered, model="meridian-3")),
         must_not_page=True,
     ),
     Fault(name="route_times_three", truth=Truth.NONE, mix=3.0, must_not_page=True, is_quiet=True),

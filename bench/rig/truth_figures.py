@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 from statistics import median
 
 from bench.rig.truth_habits import Quiet
 from bench.rig.truth_pairs import PairSeen
-from bench.rig.truth_runs import ALL, UNDETERMINED, Seen
+from bench.rig.truth_runs import ALL, QUALITY, UNDETERMINED, Seen
 
-QUALITY = ("retrieval", "corpus", "generation")
 NOTICED, RIGHT, WRONG, OPEN, PAGE_MINUTES = 0.95, 0.93, 0.05, 0.30, 30.0
 ALL_TRAFFIC_MINUTES, AUDITED_MINUTES = 25.0, 60.0
 PAIRS_RIGHT = 0.90
@@ -27,53 +27,81 @@ def confusion(found: Sequence[Seen]) -> dict[str, dict[str, int]]:
     return {truth: dict(counts) for truth, counts in table.items()}
 
 
-def of_runs(found: Sequence[Seen]) -> Figures:
+def of_runs(found: Sequence[Seen], harm: Mapping[str, float]) -> Figures:
     """The figures of all runs, and the bars."""
+    figures: dict[str, object] = {"runs": len(found), "confusion": confusion(found)}
+    bars: dict[str, bool] = {}
+    for part in (_noticed, _layers, _paged, _cleared):
+        made, held = part(found)
+        figures |= made
+        bars |= held
+    return figures | {"harm": dict(harm)}, bars
+
+
+def _noticed(found: Sequence[Seen]) -> Figures:
     on_all = [seen for seen in found if seen.scope == ALL and not seen.is_quiet]
+    noticed = _share(sum(bool(seen.incidents) for seen in on_all), len(on_all))
+    quiet = sum(seen.incidents for seen in found if seen.is_quiet)
+    before = sum(seen.before for seen in found)
+    return {"noticed": noticed, "quiet_incidents": quiet, "incidents_before": before}, {
+        f">= {NOTICED:.0%} on all routes noticed": _at_least(noticed, NOTICED),
+        "more requests of one route open nothing": not quiet,
+    }
+
+
+def _layers(found: Sequence[Seen]) -> Figures:
     quality = [seen for seen in found if seen.truth in QUALITY]
     named = [seen for seen in quality if seen.is_right is not None]
     right = sum(bool(seen.is_right) for seen in named)
-    open_ = sum(seen.layer == UNDETERMINED for seen in quality)
-    paging = [seen for seen in found if seen.must_page and seen.scope == ALL]
-    paged = [seen.page_minutes for seen in paging if seen.page_minutes is not None]
-    clear = {
-        audited: [
-            seen.cleared_minutes
-            for seen in found
-            if seen.audited == audited and seen.cleared_minutes is not None
-        ]
-        for audited in (False, True)
-    }
-    figures: dict[str, object] = {
-        "runs": len(found),
-        "noticed": _share(sum(bool(seen.incidents) for seen in on_all), len(on_all)),
+    figures = {
         "right_of_named": _share(right, len(named)),
         "wrong_of_all": _share(len(named) - right, len(quality)),
-        "undetermined": _share(open_, len(quality)),
-        "must_page_paged": _share(len(paged), len(paging)),
-        "page_minutes": median([*paged, *[1e9] * (len(paging) - len(paged))]) if paging else None,
-        "paged_must_not": sorted(
-            {seen.fault for seen in found if seen.must_not_page and seen.pages}
-        ),
-        "quiet_incidents": sum(seen.incidents for seen in found if seen.is_quiet),
-        "twice_paged": sum(seen.pages > 1 for seen in found),
-        "incidents_before": sum(seen.before for seen in found),
-        "clear_minutes": {"all traffic": _median(clear[False]), "audited": _median(clear[True])},
-        "never_cleared": sum(seen.incidents > 0 and seen.cleared_minutes is None for seen in found),
-        "confusion": confusion(found),
+        "undetermined": _share(sum(seen.layer == UNDETERMINED for seen in quality), len(quality)),
     }
-    bars = {
-        f">= {NOTICED:.0%} on all routes noticed": _at_least(figures["noticed"], NOTICED),
+    return dict(figures), {
         f"layer: >= {RIGHT} right of named": _at_least(figures["right_of_named"], RIGHT),
         f"layer: wrong <= {WRONG} of all": _at_most(figures["wrong_of_all"], WRONG),
         f"layer: undetermined <= {OPEN}": _at_most(figures["undetermined"], OPEN),
-        "must page: median <= 30 minutes": _at_most(figures["page_minutes"], PAGE_MINUTES),
-        "must not page: never": not figures["paged_must_not"],
-        "one fault never two pages": not figures["twice_paged"],
-        "cleared: all traffic <= 25 minutes": _at_most(_median(clear[False]), ALL_TRAFFIC_MINUTES),
-        "cleared: audited <= 60 minutes": _at_most(_median(clear[True]), AUDITED_MINUTES),
     }
-    return figures, bars
+
+
+def _paged(found: Sequence[Seen]) -> Figures:
+    paging = [seen for seen in found if seen.must_page and seen.scope == ALL]
+    paged = [seen.page_minutes for seen in paging if seen.page_minutes is not None]
+    minutes = median([*paged, *[inf] * (len(paging) - len(paged))] or [0.0])
+    wrongly = sorted({seen.fault for seen in found if seen.must_not_page and seen.pages})
+    twice = sum(seen.pages > 1 for seen in found)
+    figures: dict[str, object] = {
+        "must_page_paged": _share(len(paged), len(paging)),
+        "page_minutes": None if minutes == inf else minutes,
+        "paged_must_not": wrongly,
+        "twice_paged": twice,
+    }
+    return figures, {
+        f"must page: median <= {PAGE_MINUTES:g} minutes": minutes <= PAGE_MINUTES,
+        "must not page: never": not wrongly,
+        "one fault never two pages": not twice,
+    }
+
+
+def _cleared(found: Sequence[Seen]) -> Figures:
+    minutes = {
+        audited: _median([seen.cleared_minutes for seen in found if seen.audited == audited])
+        for audited in (False, True)
+    }
+    open_ = sum(seen.incidents > 0 and seen.cleared_minutes is None for seen in found)
+    figures: dict[str, object] = {
+        "clear_minutes": {"all traffic": minutes[False], "audited": minutes[True]},
+        "never_cleared": open_,
+    }
+    return figures, {
+        f"cleared: all traffic <= {ALL_TRAFFIC_MINUTES:g} minutes": _at_most(
+            minutes[False], ALL_TRAFFIC_MINUTES
+        ),
+        f"cleared: audited <= {AUDITED_MINUTES:g} minutes": _at_most(
+            minutes[True], AUDITED_MINUTES
+        ),
+    }
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -86,6 +114,7 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _at_least(value: object, bar: float) -> bool:
+    """Whether a figure holds; a part that was not run breaks no bar."""
     return not isinstance(value, float | int) or value >= bar
 
 

@@ -97,7 +97,7 @@ def live(
     days: float,
     history_hours: float,
     seed: int,
-    turn_minutes: int = 5,
+    turn_minutes: int = 10,
 ) -> Quiet:
     """Days of a habit that has been there since the beginning of what is stored."""
     habit = HABITS[name]

@@ -54,13 +54,13 @@ class LabelJudge:
         """There is no model to ask anything else."""
 
     def scores(self, record: RagRecord, rubrics: Sequence[str] = ()) -> tuple[Score, ...]:
-        """The scores of one record."""
+        """The scores of one record, none without rubrics."""
         every = load_rubrics()
         named = {every[name].derived_from or name for name in rubrics if name in every}
-        asked = families(every, sorted(named))
         return tuple(
             score
-            for family in asked
+            for family in families(every, sorted(named))
+            if named
             for score in self._family(record, family.asked, family.derived)
         )
 

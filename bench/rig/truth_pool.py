@@ -6,17 +6,17 @@ Its trace id names all three, so that a judge can find what is true about it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bench.rig.truth_faults import SETUPS
 from bench.rig.truth_judge import LabelJudge
-from bench.rig.truth_service import NATURAL, Answered, Desk, Setup, respond, spans
+from bench.rig.truth_service import NATURAL, Answered, Desk, Setup, respond
+from bench.rig.truth_spans import trace_of
 from bench.rig.truth_texts import Texts
 from bench.rig.truth_vectors import Vectors
 from collector.record.build import records
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
-from ragvigil.model.record import Latencies
+from ragvigil.model.record import Latencies, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.span import Closed, Span, Trace
 from scorers.judge.sampling import is_sampled
@@ -29,7 +29,7 @@ HEALTHY = ""
 STATES = (HEALTHY, *SETUPS)
 ACCIDENTS = ("", *NATURAL)
 JUDGED = tuple(name for name, rubric in load_rubrics().items() if rubric.judge is not None)
-SAMPLED = 0.07
+SAMPLED, SALT = 0.07, "truth"
 SAMPLE_RUBRICS = ("context_relevance", "groundedness", "answer_relevance")
 """What the judge asks of the sample; audits ask what their settings say."""
 
@@ -76,12 +76,21 @@ class Pool:
         if key not in self._scored:
             setup = SETUPS[state] if state else Setup()
             answered = respond(self.desk, self.texts.questions[number], setup, accident)
-            (record,) = records(spans(answered))
+            (record,) = records(trace_of(answered))
             local = tuple(map(_as_proxy, relevance(record, self.vectors)))
             scores = (*self._runner.score_all(record), *local)
             scored = ScoredRecord(record=record, scores=scores, shape=measure(record))
             self._scored[key] = (answered, scored)
         return self._scored[key]
+
+    def harm(self, state: str) -> float:
+        """The share of questions that a fault answers worse than the healthy service does."""
+        worse = [
+            _badness(self.scored(question.number, state, "")[0])
+            > _badness(self.scored(question.number, HEALTHY, "")[0])
+            for question in self.texts.questions
+        ]
+        return round(sum(worse) / len(worse), 3)
 
     def truth_of(self, trace_id: str) -> Answered:
         """What the service did in the request of this trace."""
@@ -95,43 +104,48 @@ class Pool:
             f"{serial:016x}{STATES.index(asked.state):04x}"
             f"{ACCIDENTS.index(asked.accident):04x}{asked.question:08x}"
         )
-        nanos = int(asked.at * 1e9)
-        record = replace(
-            scored.record,
-            trace_id=trace_id,
-            record_id=f"{serial:016x}",
-            started_unix_nano=nanos - int(asked.seconds * 1e9),
-            ended_unix_nano=nanos,
-            latencies=Latencies(
-                total=asked.seconds,
-                retrieval=0.14 * asked.seconds,
-                generation=0.73 * asked.seconds,
-            ),
-        )
-        judged: Sequence[Score] = ()
-        if is_sampled(trace_id, SAMPLED, "truth") and not record.error:
-            judged = self.judge.scores(record, SAMPLE_RUBRICS)
+        record = _dated(scored.record, asked, trace_id=trace_id, record_id=f"{serial:016x}")
         shape = {**scored.shape, "seconds_total": asked.seconds}
+        scores = (*scored.scores, *self._judged(record))
+        ended = record.ended_unix_nano
         return Outcome(
             trace=Trace(
                 trace_id=trace_id,
-                spans=(Span(trace_id=trace_id, span_id=record.record_id, end_unix_nano=nanos),),
+                spans=(Span(trace_id=trace_id, span_id=record.record_id, end_unix_nano=ended),),
                 closed=Closed.ROOT_ENDED,
-                received_unix_nano=nanos,
+                received_unix_nano=ended,
             ),
             outcome=TraceOutcome.SCORED,
-            time_unix_nano=nanos,
-            records=(
-                ScoredRecord(
-                    record=record,
-                    scores=(
-                        *scored.scores,
-                        *(replace(s, inclusion_probability=SAMPLED) for s in judged),
-                    ),
-                    shape=shape,
-                ),
-            ),
+            time_unix_nano=ended,
+            records=(ScoredRecord(record=record, scores=scores, shape=shape),),
         )
+
+    def _judged(self, record: RagRecord) -> list[Score]:
+        """The judge's scores of a record of the sample."""
+        if record.error or not is_sampled(record.trace_id, SAMPLED, SALT):
+            return []
+        scores = self.judge.scores(record, SAMPLE_RUBRICS)
+        return [replace(score, inclusion_probability=SAMPLED) for score in scores]
+
+
+def _dated(record: RagRecord, asked: Asked, *, trace_id: str, record_id: str) -> RagRecord:
+    """The record under its own ids, at the time of its request."""
+    ended, seconds = int(asked.at * 1e9), asked.seconds
+    return replace(
+        record,
+        trace_id=trace_id,
+        record_id=record_id,
+        started_unix_nano=ended - int(seconds * 1e9),
+        ended_unix_nano=ended,
+        latencies=Latencies(total=seconds, retrieval=0.14 * seconds, generation=0.73 * seconds),
+    )
+
+
+def _badness(answered: Answered) -> float:
+    """What a user misses in an answer: what it leaves out, makes up, or has wrong."""
+    is_lost = answered.is_cut or answered.has_failed or not answered.text
+    wrong = sum(not (part.is_supported and part.is_true) for part in answered.parts)
+    return 1 - answered.quality + wrong + is_lost
 
 
 def _as_proxy(score: Score) -> Score:

@@ -19,6 +19,7 @@ BEFORE_MINUTES = 10
 OLD_HOURS, OLD_MINUTES = 6, 90
 ALL = "all routes"
 UNDETERMINED = "undetermined"
+QUALITY = (Truth.RETRIEVAL, Truth.CORPUS, Truth.GENERATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +90,9 @@ class Seen:
     @property
     def is_right(self) -> bool | None:
         """Whether the layer is the true one; None where none was named, or none is to be."""
-        if self.truth not in ("retrieval", "corpus", "generation") or not self.layer:
+        if self.truth not in QUALITY or self.layer in ("", UNDETERMINED):
             return None
-        if self.layer == UNDETERMINED:
-            return None
-        return self.layer.replace("reranker", "retrieval") == self.truth
+        return self.layer == self.truth
 
 
 def rehearse(
@@ -203,7 +202,7 @@ def _seen(
 
 def layer_of(incident: Incident) -> str:
     """The layer that an incident names, UNDETERMINED where it names none."""
-    if {finding.kind for finding in incident.findings} == {"blind"}:
+    if incident.verdict.is_blind:
         return Truth.BLIND
     return str(incident.cause) if incident.cause else UNDETERMINED
 

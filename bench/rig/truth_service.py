@@ -1,4 +1,4 @@
-"""The second service: retrieves 8 chunks, reranks to 5, answers with markers, sends GenAI spans.
+"""The second service: retrieves 8 chunks, reranks to 5, answers with markers.
 
 Everything that it does is a function of the question and of its `Setup`, in which a fault is a
 changed field; chance comes from a hash of the question, so that a repeated question gets the same
@@ -7,17 +7,15 @@ answer. What the answer claims and what supports it is kept beside it: a judge a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bench.rig.truth_texts import Chunk, Question, Sentence, Texts
-from ragvigil.model.span import Closed, Resource, Scope, Span, SpanKind, StatusCode, Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     Vectors = dict[str, NDArray[np.float32]]
 
 RETRIEVED, KEPT = 8, 5
-SERVICE, ENVIRONMENT = "atlas", "production"
 SYSTEM = "Answer from the passages alone. Cite each sentence by the number of its passage."
 REFUSALS = {
     "en": (
@@ -273,136 +270,3 @@ def in_spanish(answered: Answered) -> Answered:
         told = [word for word in names if word[:1].isupper() or word[:1].isdigit()] or names[-2:]
         parts.append(replace(part, text=FRAMES[at % len(FRAMES)].format(", ".join(told[:6]))))
     return replace(answered, parts=tuple(parts), quality=0.5)
-
-
-def spans(answered: Answered, *, trace_id: str = "0" * 32, seconds: float = 1.5) -> Trace:
-    """The trace of a request in the GenAI conventions, as it arrives."""
-    nanos = int(seconds * 1e9)
-    places = iter(range(1, 9))
-    resource = Resource(
-        attributes={
-            "service.name": SERVICE,
-            "deployment.environment.name": ENVIRONMENT,
-            "service.version": "3.2.0",
-        }
-    )
-    root = f"{trace_id[:15]}a"
-
-    def span(name: str, begin: float, end: float, attributes: dict[str, Any], **more: Any) -> Span:
-        return Span(
-            trace_id=trace_id,
-            span_id=f"{trace_id[:15]}{next(places)}",
-            parent_span_id=root,
-            name=name,
-            kind=SpanKind.CLIENT,
-            start_unix_nano=int(nanos * begin),
-            end_unix_nano=int(nanos * end),
-            attributes=attributes,
-            resource=resource,
-            scope=Scope(name="atlas.tracing", version="1"),
-            **more,
-        )
-
-    entry = replace(
-        span(
-            "POST", 0.0, 1.0, {"http.request.method": "POST", "http.route": answered.question.route}
-        ),
-        span_id=root,
-        parent_span_id="",
-        kind=SpanKind.SERVER,
-        status=StatusCode.ERROR if answered.has_failed else StatusCode.UNSET,
-    )
-    return Trace(
-        trace_id=trace_id,
-        spans=(entry, *_steps(answered, span)),
-        closed=Closed.ROOT_ENDED,
-        received_unix_nano=nanos,
-    )
-
-
-def _steps(answered: Answered, span: Callable[..., Span]) -> list[Span]:
-    question = answered.question
-    made = [
-        span(
-            "retrieval passages",
-            0.01,
-            0.15,
-            {
-                "gen_ai.operation.name": "retrieval",
-                "gen_ai.retrieval.query.text": question.text,
-                "gen_ai.retrieval.top_k": max(RETRIEVED, len(answered.retrieved)),
-                "gen_ai.retrieval.documents": _documents(answered.retrieved, answered),
-            },
-        )
-    ]
-    if answered.is_reranked and answered.retrieved:
-        made.append(
-            span(
-                "rerank",
-                0.16,
-                0.25,
-                {
-                    "gen_ai.operation.name": "rerank",
-                    "gen_ai.request.model": "sorter-1",
-                    "gen_ai.reranker.query": question.text,
-                    "gen_ai.reranker.output_documents": _documents(answered.kept, answered),
-                },
-            )
-        )
-    return [*made, _chat(answered, span)]
-
-
-def _chat(answered: Answered, span: Callable[..., Span]) -> Span:
-    passages = "\n\n".join(f"[{n}] {hit.chunk.text}" for n, hit in enumerate(answered.kept, 1))
-    prompt = f"{passages}\n\nQuestion: {answered.question.text}"
-    attributes: dict[str, Any] = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": answered.model,
-        "gen_ai.request.temperature": 0.2,
-        "gen_ai.request.max_tokens": 600,
-        "gen_ai.usage.input_tokens": len(prompt) // 4,
-    }
-    if answered.prompt_version:
-        attributes["gen_ai.prompt.version"] = answered.prompt_version
-    if answered.sends_texts:
-        attributes["gen_ai.input.messages"] = _messages(
-            ("system", answered.system), ("user", prompt)
-        )
-    if answered.has_failed:
-        error = {"error.type": "InternalServerError"}
-        return span(
-            "chat",
-            0.26,
-            0.99,
-            attributes | error,
-            status=StatusCode.ERROR,
-            status_message="HTTP 500",
-        )
-    reply = {
-        "gen_ai.output.messages": _messages(("assistant", answered.text)),
-        "gen_ai.usage.output_tokens": len(answered.text) // 4,
-        "gen_ai.response.finish_reasons": ["length" if answered.is_cut else "stop"],
-    }
-    return span("chat", 0.26, 0.99, attributes | reply)
-
-
-def _messages(*told: tuple[str, str]) -> str:
-    return json.dumps(
-        [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in told],
-        ensure_ascii=False,
-    )
-
-
-def _documents(hits: Sequence[Hit], answered: Answered) -> str:
-    return json.dumps(
-        [
-            {
-                "id": hit.chunk.chunk_id,
-                "score": hit.score,
-                "metadata": {"document_id": hit.chunk.document_id},
-            }
-            | ({"content": hit.chunk.text} if answered.sends_texts else {})
-            for hit in hits
-        ],
-        ensure_ascii=False,
-    )

@@ -36,6 +36,7 @@ class Vectors:
         if path is not None and path.exists():
             with np.load(path) as stored:
                 self._known = dict(zip(stored["keys"].tolist(), stored["rows"], strict=True))
+        self._saved = len(self._known)
 
     def embed(self, texts: Sequence[str]) -> Numbers:
         """A unit vector per text as rows."""
@@ -50,13 +51,18 @@ class Vectors:
         return np.stack([self._known[key] for key in keys])
 
     def save(self) -> None:
-        """Writes all vectors, and ends the model's process."""
+        """Writes the vectors that are new."""
+        if self._path is not None and len(self._known) > self._saved:
+            rows = np.stack(list(self._known.values()))
+            np.savez(self._path, keys=np.array(list(self._known)), rows=rows)
+            self._saved = len(self._known)
+
+    def close(self) -> None:
+        """Writes what is new, and ends the model's process."""
+        self.save()
         if self._inference is not None:
             self._inference.close()
             self._inference = None
-        if self._path is not None and self._known:
-            rows = np.stack(list(self._known.values()))
-            np.savez(self._path, keys=np.array(list(self._known)), rows=rows)
 
     def _compute(self, texts: Sequence[str]) -> Numbers:
         if not self._is_real:
