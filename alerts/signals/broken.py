@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from alerts.deltas.windows import Floats
 from alerts.signals.broken_words import clear_finding, open_finding, with_numbers
-from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, scope_of
+from alerts.signals.catalogue import BY_SIGNAL, OWN_LIMIT, POOL, Accepted, scope_of
 from alerts.signals.ceilings import (
     WINDOWS,
     Ceilings,
@@ -54,6 +54,7 @@ class BrokenDetector:
                 finding.kind is FindingKind.BROKEN
                 and finding.is_open
                 and finding.signal in BY_SIGNAL
+                and not finding.finding_id.startswith(OWN_LIMIT)
             ):
                 scope = (
                     finding.service,

@@ -26,10 +26,12 @@ from ragvigil.app.settings.client import ClientSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.endpoint import overlap
 from ragvigil.model.plugin import others
+from ragvigil.model.record import RagRecord
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.settings import WebSettings
 from scorers.export.settings import ExportSettings
 from scorers.judge.settings import JudgeSettings
+from scorers.record_shape import measure
 from scorers.rubric import GROUP, house_rubrics, use_own_files
 from scorers.settings import ScorersSettings
 
@@ -148,7 +150,7 @@ def origin(config: Path | None = None) -> str:
 
 
 def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
-    """A sentence for each name in `[scorers]`, `[export]` and `[web]` that no rubric has."""
+    """A sentence for each name in the settings that no rubric has, nor, in limits, a measure."""
     names = sorted(known)
     for key, used in (
         ("[scorers] disabled", settings.scorers.disabled),
@@ -159,6 +161,12 @@ def unknown_rubrics(settings: Settings, known: Iterable[str]) -> Iterator[str]:
         for name in used:
             if name not in names:
                 yield f"{key}: {name} is not one of {', '.join(names)}"
+    measures = measure(RagRecord(record_id="", trace_id=""))
+    for limit in settings.alerts.limits:
+        name = limit.signal.partition(":")[0]
+        if name not in names and (limit.is_share or name not in measures):
+            known_names = [*names, *([] if limit.is_share else sorted(measures))]
+            yield f"[alerts] limits: {name} is not one of {', '.join(known_names)}"
 
 
 def file_values(config: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
