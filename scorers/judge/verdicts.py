@@ -286,9 +286,7 @@ def _score(
         for verdict in verdicts
         if verdict.grade.value is not None
     ]
-    is_retrieved = PromptField.RETRIEVED in table.shows
-    top = prompt_depth(question.record, table.top) if is_retrieved else table.top
-    value = aggregate(table.aggregation, graded, top)
+    value = _value(question, graded)
     counts = Counter(verdict.grade.name for verdict in verdicts)
     suspicions = _suspicions(question)
     labels = [grade.name for grade in table.grades if grade.label and counts[grade.name]]
@@ -314,6 +312,14 @@ def _score(
         kind=Kind.JUDGE,
         details=details,
     )
+
+
+def _value(question: Question, graded: Sequence[VerdictValue]) -> float | None:
+    """The rubric's aggregate; of retrieved chunks only as many count as reached the prompt."""
+    table = question.table
+    is_retrieved = PromptField.RETRIEVED in table.shows
+    top = prompt_depth(question.record, table.top) if is_retrieved else table.top
+    return aggregate(table.aggregation, graded, top)
 
 
 def _explanation(
