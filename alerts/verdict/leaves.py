@@ -60,7 +60,8 @@ class Leaf:
     `prior` is how often it is this one, before any evidence. `falls` are the rubrics whose fall
     makes it, `follows` those that may fall no further than these, `free` those that it may move
     either way. Every other rubric holds. `marks` are the signals on all traffic without which it
-    is hardly this leaf. `brings` is how often a signal or a kind of notice comes with it.
+    is hardly this leaf. `brings` is how often a signal or a kind of notice comes with it; a name
+    that ends with `up` or `down` is a signal that moved there.
     """
 
     cause: Cause
@@ -95,11 +96,10 @@ _CHUNKS = {
     "refusal": 0.35,
     "chunk_utilization": 0.45,
     "context_relevance": 0.6,
-    "nothing_relevant": 0.6,
     "answer_relevance": 0.2,
     "groundedness": 0.3,
     "grounding": 0.3,
-    "answer_words": 0.25,
+    "answer_words down": 0.25,
     "citations": 0.2,
     "citation_coverage": 0.15,
     "citation_validity": 0.01,
@@ -120,6 +120,7 @@ LEAVES: Mapping[str, Leaf] = {
         brings={
             **_CHUNKS,
             "context_chunks": 0.3,
+            "context_order": 0.1,
             ChangeKind.RECHUNKED: 0.4,
             ChangeKind.REEMBEDDED: 0.5,
             ChangeKind.EMBEDDING_MODEL: 0.3,
@@ -142,6 +143,7 @@ LEAVES: Mapping[str, Leaf] = {
         brings={
             **_CHUNKS,
             "retrieval_shape": FOREIGN,
+            "context_order": 0.7,
             ChangeKind.RERANKER: 0.6,
             ChangeKind.RERANKED: 0.6,
             ChangeKind.OTHER_ORDER: 0.7,
@@ -158,8 +160,8 @@ LEAVES: Mapping[str, Leaf] = {
         marks=frozenset({"context_chunks", "context_tokens"}),
         brings={
             "chunk_utilization": 0.8,
-            "context_chunks": 0.8,
-            "context_tokens": 0.8,
+            "context_chunks up": 0.8,
+            "context_tokens up": 0.8,
             "score_gap": 0.4,
             ChangeKind.CHUNK_COUNT: 0.5,
             ChangeKind.TOP_K: 0.5,
@@ -208,7 +210,8 @@ LEAVES: Mapping[str, Leaf] = {
         brings={
             "groundedness": 0.6,
             "grounding": 0.6,
-            "answer_words": 0.3,
+            "answer_words up": 0.3,
+            "answer_words down": 0.15,
             "citation_validity": 0.15,
             "citation_coverage": 0.3,
             "citations": 0.3,
@@ -224,7 +227,7 @@ LEAVES: Mapping[str, Leaf] = {
         falls=frozenset({Rubric.COMPLETE}),
         follows=frozenset({Rubric.RELEVANT}),
         brings={
-            "answer_words": 0.7,
+            "answer_words down": 0.7,
             "chunk_utilization": 0.4,
             "citations": 0.4,
             "citation_coverage": 0.1,
@@ -241,7 +244,7 @@ LEAVES: Mapping[str, Leaf] = {
         brings={
             "refusal": 0.9,
             "chunk_utilization": 0.05,
-            "answer_words": 0.5,
+            "answer_words down": 0.5,
             "citations": 0.5,
             "citation_coverage": 0.1,
             ChangeKind.LLM_MODEL: 0.3,
@@ -267,7 +270,8 @@ LEAVES: Mapping[str, Leaf] = {
         follows=frozenset({Rubric.COMPLETE}),
         brings={
             "answer_relevance": 0.6,
-            "answer_words": 0.5,
+            "answer_words up": 0.6,
+            "answer_words down": 0.15,
             "chunk_utilization": 0.2,
             ChangeKind.LLM_MODEL: 0.3,
             ChangeKind.PROMPT: 0.3,
@@ -299,7 +303,7 @@ LEAVES: Mapping[str, Leaf] = {
         marks=frozenset({"answer_complete_text"}),
         brings={
             "answer_complete_text": 0.95,
-            "answer_words": 0.6,
+            "answer_words down": 0.6,
             "citations": 0.5,
             "citation_coverage": 0.2,
             "chunk_utilization": 0.3,
@@ -315,6 +319,7 @@ KNOWN = frozenset(name for leaf in LEAVES.values() for name in leaf.brings)
 """The signals and kinds of notices that tell leaves apart."""
 
 
-def often(leaf: Leaf, name: str) -> float:
-    """How often a leaf brings this signal or kind of notice."""
-    return leaf.brings.get(name, SURE_FOREIGN if name in SURE else FOREIGN)
+def often(leaf: Leaf, *names: str) -> float:
+    """How often a leaf brings this signal or kind of notice; of several names the first it has."""
+    usual = SURE_FOREIGN if SURE.intersection(names) else FOREIGN
+    return next((leaf.brings[name] for name in names if name in leaf.brings), usual)

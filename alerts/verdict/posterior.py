@@ -165,18 +165,24 @@ def _signals(findings: Iterable[Finding]) -> list[Witness]:
 
 def _signal_fits(finding: Finding) -> Fits:
     """How often each leaf brings a signal; an unknown one by the causes that it may have."""
-    name = next(
-        (key for key in (finding.signal, finding.signal.partition(":")[0]) if key in KNOWN), ""
-    )
-    if not name and finding.signal in set(Rubric):
+    base = finding.signal.partition(":")[0]
+    names = (f"{base} {_way(finding)}", finding.signal, base)
+    if KNOWN.intersection(names):
+        return {key: math.log(often(leaf, *names)) for key, leaf in LEAVES.items()}
+    if finding.signal in set(Rubric):
         return {key: math.log(_unsized(leaf, finding.signal)) for key, leaf in LEAVES.items()}
-    if name:
-        return {key: math.log(often(leaf, name)) for key, leaf in LEAVES.items()}
     if finding.causes:
         return _by_causes(finding.causes)
     if finding.layer is Layer.RETRIEVAL:
         return _by_causes((Cause.RETRIEVAL, Cause.CORPUS))
     return dict.fromkeys(LEAVES, 0.0)
+
+
+def _way(finding: Finding) -> str:
+    """Which way a signal moved, as the leaves name it; empty where that is not known."""
+    if finding.value is None or finding.reference is None:
+        return ""
+    return "up" if finding.value > finding.reference else "down"
 
 
 def _unsized(leaf: Leaf, rubric: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from alerts.verdict.evidence import Evidence, Measured
@@ -116,10 +118,25 @@ def test_what_answers_do_by_themselves_is_generation(signals: tuple[str, ...]) -
 
 
 def test_signals_of_one_family_count_once() -> None:
-    alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("context_tokens",))
-    family = ("context_tokens", "chunk_characters", "top_score", "score_gap")
+    alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("top_score",))
+    family = ("chunk_characters", "top_score", "score_gap")
     together = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, family)
     assert together.likely == alone.likely
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reference", "first"),
+    [
+        ("answer_words", 140.0, 100.0, G),
+        ("context_chunks", 16.0, 8.0, R),
+        ("context_chunks", 3.0, 8.0, R),
+    ],
+)
+def test_which_way_a_number_moved_counts(
+    name: str, value: float, reference: float, first: Cause
+) -> None:
+    told = verdict(Evidence(signals=(replace(signal(name), value=value, reference=reference),)))
+    assert told.cause is first
 
 
 @pytest.mark.parametrize(
