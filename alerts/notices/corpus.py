@@ -24,16 +24,8 @@ SAME_SCORE = 0.01
 SMOOTHING = 0.02
 """Weight of a new request in the running mean of `usual_new_documents`."""
 # Flags of questions asked before, and of questions asked for the first time.
-REPEATED = (
-    "new_chunks",
-    "new_documents",
-    "lost_any",
-    "lost_half",
-    "moved",
-    "reordered",
-    "shown_otherwise",
-    "shown_reordered",
-)
+OF_SETS = ("new_chunks", "new_documents", "lost_any", "lost_half", "reordered")
+REPEATED = (*OF_SETS, "moved", "shown_otherwise", "shown_reordered")
 K = TypeVar("K")
 V = TypeVar("V")
 FIRST = ("half_new", "nearly_all_new")
@@ -212,6 +204,12 @@ class Corpus:
 
     def _diff(self, request: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> RetrievalDiff:
         previous, shown_before = self._questions.get(request.question, (None, None))
+        if previous == chunks:
+            # As nearly always: nothing to compare.
+            return RetrievalDiff(
+                mark=mark, question=request.question, chunks=chunks, previous=previous, new=(),
+                new_documents=(), shown=request.shown, shown_before=shown_before,
+            )  # fmt: skip
         found_before = {chunk.text for chunk in previous or ()}
         documents = {chunk.document for chunk in previous or ()}
         return RetrievalDiff(
@@ -241,7 +239,12 @@ class Corpus:
 
     def _flags(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
         """Yields a request's flags; first-time questions only after the warm-up."""
-        if diff.previous is not None:
+        if diff.previous is not None and diff.chunks == diff.previous:
+            yield from ((name, False) for name in OF_SETS)
+            if any(chunk.score is not None for chunk in diff.chunks):
+                yield "moved", False
+            yield from self._flags_of_prompt(diff)
+        elif diff.previous is not None:
             lost = len(diff.lost)
             yield "new_chunks", bool(diff.new)
             yield "new_documents", bool(diff.new_documents)
@@ -250,15 +253,19 @@ class Corpus:
             if moves := diff.moves:
                 yield "moved", median(moves) > SAME_SCORE
             yield "reordered", diff.is_reordered_only
-            if diff.shown is not None and diff.shown_before is not None:
-                yield "shown_otherwise", diff.is_shown_otherwise
-                yield "shown_reordered", diff.is_shown_reordered
+            yield from self._flags_of_prompt(diff)
         elif not self._learning and diff.chunks:
             # New documents tell of new topics as well as of a new index; new chunks of known
             # documents, or of documents without a name, do not.
             new = len(diff.new_in_known)
             yield "half_new", new >= 0.5 * len(diff.chunks)
             yield "nearly_all_new", new >= 0.9 * len(diff.chunks)
+
+    def _flags_of_prompt(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
+        if diff.shown is not None and diff.shown_before is not None:
+            is_same = diff.shown == diff.shown_before
+            yield "shown_otherwise", not is_same and diff.is_shown_otherwise
+            yield "shown_reordered", not is_same and diff.is_shown_reordered
 
     def _learn(self, diff: RetrievalDiff) -> None:
         if diff.previous is None and diff.chunks:

@@ -45,8 +45,8 @@ class Rare:
     (None, [None, None, Mark(number=1, time_unix_nano=0)])
     """
 
-    __slots__ = ("_chance", "_floor", "_fresh", "_in_fresh", "_in_long", "_in_past", "_marks",
-                 "_past")  # fmt: skip
+    __slots__ = ("_calm", "_chance", "_floor", "_fresh", "_in_fresh", "_in_long", "_in_past",
+                 "_marks", "_past")  # fmt: skip
 
     def __init__(self, flags: Iterable[bool] = (), *, floor: float = 0, chance: float = CHANCE):
         """`flags` are the past, `floor` is the smallest share that counts as usual."""
@@ -56,6 +56,8 @@ class Rare:
         self._marks: deque[Mark] = deque(maxlen=LONG_WINDOW)
         self._in_past, self._in_fresh = sum(self._past), 0
         self._in_long = sum(islice(reversed(self._past), LONG_WINDOW - WINDOW))
+        # Most streams hold no yes at all: of these only the number of observations is kept.
+        self._calm = 0
 
     @property
     def usual(self) -> float:
@@ -64,6 +66,7 @@ class Rare:
 
     def before(self, mark: Mark) -> list[bool]:
         """The past up to a request."""
+        self._unfold()
         count = sum(seen_mark < mark for seen_mark in self._marks)
         newest = list(self._fresh)
         aged = len(self._marks) - len(newest)
@@ -72,13 +75,18 @@ class Rare:
 
     def newest(self, since: Mark) -> int:
         """How many of the newest 15 are yes, from a request on."""
+        self._unfold()
         marks = list(self._marks)[-len(self._fresh) :]
         return sum(flag for flag, mark in zip(self._fresh, marks, strict=True) if mark >= since)
 
     def push(self, flag: bool, mark: Mark) -> Mark | None:
         """Takes an observation; returns the first request of a change once it is certain."""
-        self._fresh.append(flag)
         self._marks.append(mark)
+        if not (flag or self._in_fresh or self._in_past):
+            self._calm += 1
+            return None
+        self._unfold()
+        self._fresh.append(flag)
         self._in_fresh += flag
         if len(self._fresh) > WINDOW:
             self._age()
@@ -89,6 +97,14 @@ class Rare:
             return self._marks[-self._reach(list(self._fresh), self.usual)]
         reach = self._long_reach()
         return self._marks[-reach] if reach else None
+
+    def _unfold(self) -> None:
+        """Makes what was only counted since the last yes part of the windows."""
+        if self._calm:
+            calm = [*self._past, *self._fresh, *[False] * min(self._calm, REFERENCE + WINDOW)]
+            self._past = deque(calm[:-WINDOW], maxlen=REFERENCE)
+            self._fresh = deque(calm[-WINDOW:])
+            self._calm = 0
 
     def _age(self) -> None:
         flag = self._fresh.popleft()

@@ -33,6 +33,7 @@ class Template:
 
     __slots__ = (
         "_examples",
+        "_last",
         "_newest",
         "_requests",
         "_settled",
@@ -45,6 +46,7 @@ class Template:
     def __init__(self) -> None:
         self._value = Value()
         self._shared: frozenset[int] = frozenset()
+        self._last: tuple[Sentences, str] = ((), "")
         self._requests: deque[tuple[Mark, Sentences]] = deque(maxlen=REFERENCE + LONG_WINDOW)
         self._newest: deque[Sentences] = deque(maxlen=WINDOW)
         self._usual_length = MOST_SENTENCES
@@ -97,7 +99,9 @@ class Template:
         return other
 
     def _push_value(self, mark: Mark, sentences: Sentences) -> Mark | None:
-        value = self._value_of(sentences)
+        if sentences != self._last[0]:
+            self._last = (sentences, self._value_of(sentences))
+        value = self._last[1]
         if value not in self._examples and len(self._examples) < MOST_VARIANTS:
             self._examples[value] = sentences
         return self._value.push(value, mark)
@@ -136,7 +140,7 @@ class Template:
         return lengths[int(USUAL_SHARE * (len(lengths) - 1))] if lengths else MOST_SENTENCES
 
     def _compare_again(self, shared: frozenset[int]) -> None:
-        self._shared = shared
+        self._shared, self._last = shared, ((), "")
         known = {
             self._value_of(self._examples[value]): time
             for value, time in self._value.known().items()
