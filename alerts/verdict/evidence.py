@@ -20,8 +20,6 @@ TOGETHER = 30 * MINUTE
 """Nanoseconds between an incident's onset and the change of an audit that tells of it."""
 NORMAL = 1.96
 """Standard errors from the middle of a 95 % interval to its ends."""
-BLIND = "blind"
-"""A finding of this kind, or a signal of this name, tells that spans lack what they had."""
 RUBRICS = frozenset(rubric.value for rubric in Rubric)
 
 
@@ -104,7 +102,7 @@ def evidence_of(
 
 def is_blind(finding: Finding) -> bool:
     """Whether a finding tells of the instrumentation, not of the service."""
-    return BLIND in (finding.kind.value, finding.signal.partition(":")[0])
+    return finding.kind is FindingKind.BLIND
 
 
 def of_result(result: AuditResult) -> Measured | None:
