@@ -200,10 +200,14 @@ def most_voted(votes: Mapping[int, int], count: int) -> list[int]:
 
 
 def is_harmless(change: Change, chunk: ChunkText) -> bool:
-    """Whether both sides are the same words, split or hyphenated differently, or with a typo."""
+    """Whether both sides are the same words: split or contracted differently, or with a typo.
+
+    >>> is_harmless(Change(ours=("did", "not"), theirs=("didnt",)), ChunkText("It didn't."))
+    True
+    """
     if change.is_number:  # a wrong digit is never a typo
         return False
-    if "".join(change.ours) == "".join(change.theirs):
+    if _spelt(change.ours) == _spelt(change.theirs):
         return True
     if len(change.ours) != len(change.theirs):
         return False
@@ -211,6 +215,11 @@ def is_harmless(change: Change, chunk: ChunkText) -> bool:
         ours == theirs or is_typo(ours, theirs, chunk)
         for ours, theirs in zip(change.ours, change.theirs, strict=True)
     )
+
+
+def _spelt(words: Sequence[str]) -> str:
+    """The letters of words, with *not* as it is contracted: *did not* is *didn't*."""
+    return "".join(words).replace("not", "nt")
 
 
 def is_typo(ours: str, theirs: str, chunk: ChunkText) -> bool:

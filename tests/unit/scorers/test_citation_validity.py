@@ -124,6 +124,14 @@ def test_every_script_is_compared_word_by_word(content: str, quote: str, is_vali
     assert (quoting(quote, content=content).value == 1.0) is is_valid
 
 
+@pytest.mark.parametrize(("held", "said"), [("didn't", "did not"), ("does not", "doesn’t")])
+def test_a_contraction_is_the_same_words(held: str, said: str) -> None:
+    content = f"The company {held} get the balance right after raising prices."
+    quote = "The company {} get the balance right"
+    assert quoting(quote.format(said), content=content).value == 1.0
+    assert quoting(quote.format(said.split()[0][:3]), content=content).label == "quote_not_found"
+
+
 def test_a_quotation_from_another_chunk_names_it() -> None:
     score = quoting("Parcels sent to a pickup point are held for 10 days")
     assert score.label == "quote_in_other_chunk"
