@@ -52,6 +52,12 @@ class SignalMinutes:
         self._minutes = np.zeros((3, MINUTES, 0))
         self._hours = np.zeros((3, HOURS, 0))
         self.end = 0
+        self._began = 0
+
+    @property
+    def oldest_minute(self) -> int:
+        """Start of the oldest minute that is kept, in seconds; hours go further back."""
+        return max(self._began, self.end - MINUTES * MINUTE)
 
     @property
     def first_minute(self) -> int:
@@ -69,9 +75,12 @@ class SignalMinutes:
         end = -(-end // MINUTE) * MINUTE
         if end <= self.end:
             return
+        is_new = not self.end
         _clear(self._minutes, self.end // MINUTE, end // MINUTE)
         _clear(self._hours, (self.end - 1) // HOUR + 1, (end - 1) // HOUR + 1)
         self.end = end
+        if is_new:
+            self._began = self.first_minute
         if not self._minutes.shape[2]:
             return
         is_alive = self._hours[0].any(axis=0)

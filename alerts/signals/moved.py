@@ -10,8 +10,8 @@ import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
-from alerts.signals.levels import Levels, Past, Shift, latest_peak, shift_of
-from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
+from alerts.signals.levels import Levels, Past, Shift, shift_of
+from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved_words import (
     change_of,
     level_words,
@@ -19,6 +19,7 @@ from alerts.signals.moved_words import (
     time_words,
     with_numbers,
 )
+from alerts.signals.onset import best_start
 from alerts.signals.returning import Return, return_of
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
@@ -31,10 +32,12 @@ LEAST_Z = 4.75
 """Standard errors of a change: about one false move a week over 90 series and all checks."""
 LEAST_AGREEMENT = 3.0
 """Standard errors that the present must lie from every single day, or hour, of the past."""
+LEAST_OWN = 2.0
+"""Standard errors by which a route must have moved itself, to be named among several."""
 YOUNG = 1.5
 """Factor on the smallest change while a number has no days to compare with."""
-ONSET_MINUTES = 120
-"""Minutes before now in which the onset is sought."""
+ONSET_SECONDS = 4 * HOUR
+"""Seconds before now in which the onset is sought, compared with the same hours of the past."""
 NEW_LEVEL_SECONDS = 25 * HOUR
 """A finding that lasts this long is the new level: after a day and the longest window yesterday,
 the past to compare with, agrees."""
@@ -260,8 +263,8 @@ def _return(
     table: SignalMinutes, group: _Group, past: Past, scope: Scope, moved: _OpenMove, now: int
 ) -> Return | None:
     """Whether the number of an open finding is back, by the minutes since its onset."""
-    since = moved.finding.since_unix_nano // 10**9
-    span = min(MINUTES, max(1, (now - since) // MINUTE))
+    since = max(moved.finding.since_unix_nano // 10**9, table.oldest_minute)
+    span = max(1, (now - since) // MINUTE)
     minutes = table.by_minute(now, span)[:, :, group.places]
     return return_of(minutes, past, group.chosen(scope), moved.change, now)
 
@@ -294,7 +297,7 @@ def _concerned(
     compared again.
     """
     own = [(group.routes[place], shift_of(now, past, np.array([place]))) for place in tried]
-    shifts = {route: shift for route, shift in own if shift is not None and shift.z >= 1}
+    shifts = {route: shift for route, shift in own if shift is not None and shift.z >= LEAST_OWN}
     change, routes = pooled.change, list[str]()
     while True:
         near = [route for route, shift in shifts.items() if shift.change / change >= 0.5]
@@ -316,11 +319,17 @@ def _is_expected(group: _Group, route: str, shift: Shift, floor: float, accepted
 def _onset(
     table: SignalMinutes, group: _Group, chosen: Ints, past: Past, shift: Shift, now: int
 ) -> int:
-    """Start of the minute since which the new level explains the values best (CUSUM)."""
-    minutes = table.by_minute(now, ONSET_MINUTES)[:, :, group.places[chosen]]
+    """Start of the minute since which some new level explains the values best.
+
+    The level is fitted for each minute (a generalised likelihood ratio): that of the newest values
+    would date a change whose first values were less extreme too late.
+    """
     side = 1.0 if shift.change >= 0 else -1.0
-    above = minutes[1] - minutes[0] * past.mean[chosen]
-    # The reference value of the CUSUM is half the change.
-    gain = (side * above - minutes[0] * abs(shift.change) / 2).sum(axis=1)
-    since = np.cumsum(gain[::-1])[::-1]
-    return now - latest_peak(since) * MINUTE
+
+    def likelihood(sums: Floats) -> Floats:
+        above = side * (sums[1] - sums[0] * past.mean[chosen]).sum(axis=1)
+        return np.asarray(np.maximum(above, 0) ** 2 / np.maximum(sums[0].sum(axis=1), 1))
+
+    # Other hours have other levels, where the past is that of the same hours.
+    earliest = now - ONSET_SECONDS if past.is_same_hours else 0
+    return best_start(table, group.places[chosen], now, likelihood, earliest=earliest)

@@ -14,11 +14,10 @@ import numpy as np
 from alerts.deltas.windows import Floats
 from alerts.signals.ceilings import OVER, Ceilings, Group, WindowRate, evidence
 from alerts.signals.levels import latest_peak
-from alerts.signals.minutes import HOUR, HOURS, MINUTE, MINUTES, SignalMinutes
+from alerts.signals.minutes import MINUTE, MINUTES, SignalMinutes
+from alerts.signals.onset import best_start
 from ragvigil.model.finding import Finding
 
-ONSET_MINUTES = 120
-"""Minutes before now in which the onset is sought by the minute; before them, by the hour."""
 BACK = log(200)
 """Evidence that a rate is back: one lull in 200 is as long by chance."""
 LOWEST, HIGHEST = 0.005, 0.98
@@ -26,27 +25,24 @@ LOWEST, HIGHEST = 0.005, 0.98
 
 
 def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:
-    """Start, in seconds, of the minute since which the present rate explains the counts best.
+    """Start, in seconds, of the minute since which some higher rate explains the counts best.
 
-    A rate that was as high two hours ago is followed back by the hour, as far as hours are kept.
+    The rate is fitted for each minute (a generalised likelihood ratio): the newest one, which was
+    extreme enough to be noticed, would date a change too late.
     """
     routes = rate.routes or group.routes
     places = [group.places[group.routes.index(route)] for route in routes]
-    now = min(max(rate.share, 0.02), HIGHEST)
-    # Apart from each other, so that every failure is a gain.
-    before = min(max(rate.usual, 0.001), now / 2)
-    by_minute = table.by_minute(end, ONSET_MINUTES)[:2, :, places].sum(axis=2)
-    minutes = _turn(by_minute, before, now)
-    if minutes < ONSET_MINUTES:
-        return end - minutes * MINUTE
-    last_hour = end // HOUR * HOUR
-    by_hour = table.by_hour(last_hour, HOURS - 1)[:2, :, places].sum(axis=2)
-    return min(end - minutes * MINUTE, last_hour - _turn(by_hour, before, now) * HOUR)
+    # Under the present rate, so that what was as high before the past began is followed, too.
+    usual = min(max(rate.usual, 0.001), max(rate.share, 0.02) / 2)
+    return best_start(table, places, end, lambda sums: _evidence(sums.sum(axis=2), usual))
 
 
-def _turn(bins: Floats, before: float, now: float) -> int:
-    """Bins from the end to the turn; `bins` are requests and failures, shape (2, bins)."""
-    return latest_peak(np.cumsum(_gains(bins, before, now)[::-1])[::-1])
+def _evidence(sums: Floats, usual: float) -> Floats:
+    """n KL(failed/n, usual) of every column, 0 where the rate is not over the usual one."""
+    requests, failed = sums[0], sums[1]
+    share = np.clip(failed / np.maximum(requests, 1), usual, HIGHEST)
+    rest = (1 - share) * np.log((1 - share) / (1 - usual))
+    return np.asarray(requests * (share * np.log(share / usual) + rest))
 
 
 def _gains(bins: Floats, before: float, now: float) -> Floats:
