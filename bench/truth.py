@@ -32,10 +32,10 @@ from bench.rig.report import finish, progress
 from bench.rig.truth_clock import fill
 from bench.rig.truth_faults import BY_NAME, FAULTS
 from bench.rig.truth_figures import Figures, of_habits, of_pairs, of_runs
-from bench.rig.truth_habits import HABITS, Quiet, live
-from bench.rig.truth_pairs import Pair, PairSeen, chosen, rehearse_pair
+from bench.rig.truth_habits import HABITS, HabitResult, live
+from bench.rig.truth_pairs import Pair, PairResult, chosen, rehearse_pair
 from bench.rig.truth_pool import Pool
-from bench.rig.truth_runs import ALL, Old, Plan, Seen, rehearse, rehearse_old
+from bench.rig.truth_runs import ALL, OldResult, Plan, RunResult, rehearse, rehearse_old
 from bench.rig.truth_texts import load_texts
 from bench.rig.truth_traffic import DAY, HOUR
 from bench.rig.truth_vectors import Vectors
@@ -57,10 +57,13 @@ class Bench:
     folder: Path
     options: argparse.Namespace
 
-    def runs(self) -> Iterator[Seen]:
+    def runs(self) -> Iterator[RunResult]:
         """Every fault at every onset, on all routes and on one."""
         options, routes = self.options, list(self.pool.texts.corpora)
-        known = {(seen.fault, seen.onset, seen.scope): seen for seen in self._kept("runs", Seen)}
+        known = {
+            (result.fault, result.onset, result.scope): result
+            for result in self._kept("runs", RunResult)
+        }
         plan = Plan(fault_minutes=options.fault_minutes, turn_minutes=options.turn_minutes)
         for place in range(options.onsets):
             for number, fault in enumerate(FAULTS):
@@ -70,10 +73,10 @@ class Bench:
                     route = routes[(number + place) % len(routes)] if scope == "one" else ""
                     key = (fault.name, place, route or ALL)
                     if key not in known:
-                        filled, ended = self.filled(place)
+                        healthy, ended = self.healthy(place)
                         known[key] = rehearse(
                             self.pool,
-                            filled,
+                            healthy,
                             fault,
                             ended=ended,
                             onset=place,
@@ -89,21 +92,21 @@ class Bench:
         """The share of answers that each fault makes worse, of those that it meets at all."""
         return {name: self.pool.harm(name) for name in self.options.only}
 
-    def pairs(self) -> Iterator[PairSeen]:
+    def pairs(self) -> Iterator[PairResult]:
         """Some of the pairs of faults."""
-        known = {seen.pair: seen for seen in self._kept("pairs", PairSeen)}
+        known = {result.pair: result for result in self._kept("pairs", PairResult)}
         routes, seed = list(self.pool.texts.corpora), self.options.seed
         for pair in chosen(routes, count=self.options.pairs, seed=seed):
             if pair not in known:
-                filled, ended = self.filled(0)
-                known[pair] = rehearse_pair(self.pool, filled, pair, ended=ended, seed=seed)
+                healthy, ended = self.healthy(0)
+                known[pair] = rehearse_pair(self.pool, healthy, pair, ended=ended, seed=seed)
                 self._keep("pairs", known[pair])
                 progress(str(known[pair]))
             yield known[pair]
 
-    def habits(self) -> Iterator[Quiet]:
+    def habits(self) -> Iterator[HabitResult]:
         """Healthy days of every habit."""
-        known = {seen.habit: seen for seen in self._kept("habits", Quiet)}
+        known = {result.habit: result for result in self._kept("habits", HabitResult)}
         for name in HABITS:
             if name not in known:
                 known[name] = live(
@@ -118,24 +121,24 @@ class Bench:
                 progress(str(known[name]))
             yield known[name]
 
-    def filled(self, place: int) -> tuple[Path, float]:
+    def healthy(self, place: int) -> tuple[Path, float]:
         """The folder of a store with healthy traffic, and when that ends (seconds)."""
-        filled = self.folder / f"healthy-{place}"
-        ended_file = filled.with_suffix(".json")
+        healthy = self.folder / f"healthy-{place}"
+        ended_file = healthy.with_suffix(".json")
         if not ended_file.exists():
             # Yesterday: what ends in the future is no past, and old rows are dropped.
             ended = (time.time() // DAY - 1) * DAY + ONSETS[place] * HOUR
             progress(f"filling a store with {HISTORY_HOURS:g} hours of healthy traffic")
             self.pool.prepare("")
             start, seed = ended - HISTORY_HOURS * HOUR, self.options.seed + place
-            fill(self.pool, filled, start=start, end=ended, seed=seed)
+            fill(self.pool, healthy, start=start, end=ended, seed=seed)
             ended_file.write_text(json.dumps(ended), encoding="utf-8")
-        return filled, float(json.loads(ended_file.read_text("utf-8")))
+        return healthy, float(json.loads(ended_file.read_text("utf-8")))
 
-    def _keep(self, name: str, seen: Any) -> None:
+    def _keep(self, name: str, result: Any) -> None:
         self.pool.vectors.save()
         with (self.folder / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(asdict(seen)) + "\n")
+            lines.write(json.dumps(asdict(result)) + "\n")
 
     def _kept(self, name: str, form: type[Any]) -> list[Any]:
         path = self.folder / f"{name}.jsonl"
@@ -151,7 +154,7 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def of_old(old: Old) -> Figures:
+def of_old(old: OldResult) -> Figures:
     """One page, that says since when."""
     is_right = old.pages == 1 and old.incidents == 1 and old.since_minutes is not None
     is_early = is_right and abs(old.since_minutes or 0.0) <= 60
@@ -161,13 +164,13 @@ def of_old(old: Old) -> Figures:
 def small(seed: int) -> Figures:
     """Two faults on few texts: one that must page, and one that is none."""
     with tempfile.TemporaryDirectory() as name:
-        filled = Path(name) / "healthy"
+        healthy = Path(name) / "healthy"
         pool = Pool(load_texts(each=SMALL_EACH, small=True), Vectors(None, is_real=False))
         ended = (time.time() // DAY - 1) * DAY + ONSETS[0] * HOUR
-        fill(pool, filled, start=ended - 3 * HOUR, end=ended, seed=seed)
+        fill(pool, healthy, start=ended - 3 * HOUR, end=ended, seed=seed)
         plan = Plan(fault_minutes=20, after_minutes=0)
         loud, quiet = (
-            rehearse(pool, filled, BY_NAME[fault], ended=ended, onset=0, seed=seed, plan=plan)
+            rehearse(pool, healthy, BY_NAME[fault], ended=ended, onset=0, seed=seed, plan=plan)
             for fault in SMALL_FAULTS
         )
     bars = {

@@ -1,6 +1,6 @@
 """The real watch on a virtual clock: rows as the daemon writes them, a turn of the watch a minute.
 
-A store is filled once with healthy traffic; each run goes on from a copy of it. Nothing waits for
+A store is healthy once with healthy traffic; each run goes on from a copy of it. Nothing waits for
 the machine's time: the clock moves when a turn is done, and steps of audits end within theirs.
 """
 
@@ -19,7 +19,7 @@ from alerts.deltas.job import DeltaJob
 from alerts.notices.fingerprint import fingerprint_of
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watch
-from bench.rig.truth_pool import Asked, Pool
+from bench.rig.truth_pool import Pool, Request
 from bench.rig.truth_traffic import HOUR, MINUTE, Episode, requests
 from ragvigil.app.parts import facts
 from ragvigil.model.incident import Incident
@@ -67,10 +67,10 @@ class Rehearsal:
             )
         return self._watch
 
-    def write(self, asked: Sequence[Asked], *, is_live: bool = True) -> None:
+    def write(self, arrivals: Sequence[Request], *, is_live: bool = True) -> None:
         """Stores what the pipeline makes of these requests, and counts their minutes."""
         prints = []
-        for request in asked:
+        for request in arrivals:
             # Unique over copies of a store, and the same in every rerun.
             self._serial += 1
             outcome = self.pool.outcome(request, int(request.at) << 24 | self._serial)
@@ -78,7 +78,7 @@ class Rehearsal:
             (scored,) = outcome.records
             name = f"{scored.record.trace_id} {scored.record.record_id}"
             prints.append((name, fingerprint_of(scored.record, outcome.time_unix_nano)))
-        if not asked:
+        if not arrivals:
             return
         written = self.store.write(self._rows.take())
         rollups.recompute(self.store, written.minutes, version=int(self.now * 1e9))
@@ -124,13 +124,13 @@ def opened(pool: Pool, folder: Path, now: float) -> Iterator[Rehearsal]:
         store.close()
 
 
-Habit = Callable[[np.random.Generator, list[Asked], Rehearsal], list[Asked]]
+Habit = Callable[[np.random.Generator, list[Request], Rehearsal], list[Request]]
 """Changes the requests of some minutes: what a healthy service's users do, too."""
 
 
-def calm(_: np.random.Generator, asked: list[Asked], __: Rehearsal) -> list[Asked]:
+def calm(_: np.random.Generator, arrivals: list[Request], __: Rehearsal) -> list[Request]:
     """Nothing but the rhythm of the day."""
-    return asked
+    return arrivals
 
 
 def fill(
@@ -149,17 +149,17 @@ def fill(
         rehearsal.now = end
         for hour in np.arange(start, end, HOUR):
             until = float(min(hour + HOUR, end))
-            asked = requests(pool.texts, rng, float(hour), until, episodes)
-            rehearsal.write(habit(rng, asked, rehearsal), is_live=False)
+            arrivals = requests(pool.texts, rng, float(hour), until, episodes)
+            rehearsal.write(habit(rng, arrivals, rehearsal), is_live=False)
 
 
 @contextlib.contextmanager
-def copied(filled: Path) -> Iterator[Path]:
+def copied(healthy: Path) -> Iterator[Path]:
     """A copy of a store's folder, in memory where the machine has room for it there."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         copy = Path(folder) / "data"
-        shutil.copytree(filled, copy, symlinks=True)
+        shutil.copytree(healthy, copy, symlinks=True)
         yield copy
 
 
@@ -178,9 +178,9 @@ def play(
     minute = int(rehearsal.now // MINUTE * MINUTE)
     while minute < end:
         step = int(each_minutes * MINUTE)
-        asked = requests(rehearsal.pool.texts, rng, minute, minute + step, episodes)
+        arrivals = requests(rehearsal.pool.texts, rng, minute, minute + step, episodes)
         rehearsal.now = minute + step + SETTLED_SECONDS
-        rehearsal.write(habit(rng, asked, rehearsal))
+        rehearsal.write(habit(rng, arrivals, rehearsal))
         rehearsal.turn()
         minute += step
         if until():

@@ -15,9 +15,9 @@ from bench.rig.truth_service import (
     KEPT,
     RETRIEVED,
     SYSTEM,
-    Answered,
     Desk,
     Hit,
+    Response,
     Setup,
     best,
     chance,
@@ -132,26 +132,26 @@ def _junk(_: Desk, __: Question) -> tuple[Hit, ...]:
     return tuple(Hit(chunk=chunk, score=0.31 - 0.02 * at) for at, chunk in enumerate(JUNK))
 
 
-def _change(of: Callable[[Answered], Answered]) -> Setup:
-    return Setup(change=lambda _, answered: of(answered))
+def _change(of: Callable[[Response], Response]) -> Setup:
+    return Setup(change=lambda _, response: of(response))
 
 
-def _half(answered: Answered) -> Answered:
+def _half(response: Response) -> Response:
     """The first half of the sentences; of a single sentence its first half."""
-    parts = answered.parts[: max(1, len(answered.parts) // 2)]
-    if len(answered.parts) == 1:
+    parts = response.parts[: max(1, len(response.parts) // 2)]
+    if len(response.parts) == 1:
         words = parts[0].text.split()
         parts = (replace(parts[0], text=" ".join(words[: max(2, len(words) // 2)])),)
-    return replace(answered, parts=parts, quality=0.6 * answered.quality)
+    return replace(response, parts=parts, quality=0.6 * response.quality)
 
 
-def _off_by_one(answered: Answered) -> Answered:
-    most = max(1, len(answered.kept))
+def _off_by_one(response: Response) -> Response:
+    most = max(1, len(response.kept))
     moved = tuple(
         part if part.cites is None else replace(part, cites=(part.cites + 1) % most)
-        for part in answered.parts
+        for part in response.parts
     )
-    return replace(answered, parts=moved)
+    return replace(response, parts=moved)
 
 
 FAULTS = (
@@ -178,7 +178,7 @@ FAULTS = (
     Fault(
         name="reranker_off",
         truth=Truth.RETRIEVAL,
-        setup=Setup(rerank=_first, change=lambda _, answered: replace(answered, is_reranked=False)),
+        setup=Setup(rerank=_first, change=lambda _, response: replace(response, is_reranked=False)),
     ),
     Fault(
         name="upside_down",
@@ -230,14 +230,14 @@ FAULTS = (
     Fault(
         name="truncation",
         truth=Truth.GENERATION,
-        setup=_change(lambda answered: replace(answered, is_cut=True, quality=0.5)),
+        setup=_change(lambda response: replace(response, is_cut=True, quality=0.5)),
         share=0.3,
         must_page=True,
     ),
     Fault(
         name="empty_answers",
         truth=Truth.GENERATION,
-        setup=_change(lambda answered: replace(answered, parts=(), refusal="", quality=0.0)),
+        setup=_change(lambda response: replace(response, parts=(), refusal="", quality=0.0)),
         share=0.1,
         must_page=True,
     ),
@@ -251,7 +251,7 @@ FAULTS = (
     Fault(
         name="texts_no_longer_sent",
         truth=Truth.BLIND,
-        setup=_change(lambda answered: replace(answered, sends_texts=False)),
+        setup=_change(lambda response: replace(response, sends_texts=False)),
         must_not_page=True,
     ),
     Fault(name="latency_doubled", truth=Truth.NONE, seconds=2.0, must_not_page=True),
@@ -259,7 +259,7 @@ FAULTS = (
     Fault(
         name="model_swapped",
         truth=Truth.NONE,
-        setup=_change(lambda answered: replace(answered, model="meridian-3")),
+        setup=_change(lambda response: replace(response, model="meridian-3")),
         must_not_page=True,
     ),
     Fault(name="route_times_three", truth=Truth.NONE, mix=3.0, must_not_page=True, is_quiet=True),
@@ -276,13 +276,13 @@ def dated(day: int) -> str:
 def _dated(day: int) -> Setup:
     """The prompt begins with the date, and states no version."""
     system = f"Today is {date(2026, 3, 1) + timedelta(days=day):%A, %d %B %Y}. {SYSTEM}"
-    return _change(lambda answered: replace(answered, prompt_version="", system=system))
+    return _change(lambda response: replace(response, prompt_version="", system=system))
 
 
 HABITS = {
     SECOND_TENANT: _change(
-        lambda answered: replace(
-            answered, prompt_version="p14-north", system=f"{SYSTEM} Address the reader formally."
+        lambda response: replace(
+            response, prompt_version="p14-north", system=f"{SYSTEM} Address the reader formally."
         )
     ),
     **{dated(day): _dated(day) for day in range(DATED_DAYS)},

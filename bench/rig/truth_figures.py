@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from statistics import median
 
-from bench.rig.truth_habits import Quiet
-from bench.rig.truth_pairs import PairSeen
-from bench.rig.truth_runs import ALL, QUALITY, UNDETERMINED, Seen
+from bench.rig.truth_habits import HabitResult
+from bench.rig.truth_pairs import PairResult
+from bench.rig.truth_runs import ALL, QUALITY, UNDETERMINED, RunResult
 
 NOTICED, RIGHT, WRONG, OPEN, PAGE_MINUTES = 0.95, 0.93, 0.05, 0.30, 30.0
 ALL_TRAFFIC_MINUTES, AUDITED_MINUTES = 25.0, 60.0
@@ -19,15 +19,15 @@ SERIES, TICKETS_A_HUNDRED_WEEKS = 4, 1.0
 Figures = tuple[dict[str, object], dict[str, bool]]
 
 
-def confusion(found: Sequence[Seen]) -> dict[str, dict[str, int]]:
+def confusion(found: Sequence[RunResult]) -> dict[str, dict[str, int]]:
     """What was said, by what is true."""
     table: dict[str, Counter[str]] = {}
-    for seen in found:
-        table.setdefault(seen.truth, Counter())[seen.layer or "nothing"] += 1
+    for result in found:
+        table.setdefault(result.truth, Counter())[result.layer or "nothing"] += 1
     return {truth: dict(counts) for truth, counts in table.items()}
 
 
-def of_runs(found: Sequence[Seen], harm: Mapping[str, float]) -> Figures:
+def of_runs(found: Sequence[RunResult], harm: Mapping[str, float]) -> Figures:
     """The figures of all runs, and the bars."""
     figures: dict[str, object] = {"runs": len(found), "confusion": confusion(found)}
     bars: dict[str, bool] = {}
@@ -38,25 +38,27 @@ def of_runs(found: Sequence[Seen], harm: Mapping[str, float]) -> Figures:
     return figures | {"harm": dict(harm)}, bars
 
 
-def _noticed(found: Sequence[Seen]) -> Figures:
-    on_all = [seen for seen in found if seen.scope == ALL and not seen.is_quiet]
-    noticed = _share(sum(bool(seen.incidents) for seen in on_all), len(on_all))
-    quiet = sum(seen.incidents for seen in found if seen.is_quiet)
-    before = sum(seen.before for seen in found)
+def _noticed(found: Sequence[RunResult]) -> Figures:
+    on_all = [result for result in found if result.scope == ALL and not result.is_quiet]
+    noticed = _share(sum(bool(result.incidents) for result in on_all), len(on_all))
+    quiet = sum(result.incidents for result in found if result.is_quiet)
+    before = sum(result.before for result in found)
     return {"noticed": noticed, "quiet_incidents": quiet, "incidents_before": before}, {
         f">= {NOTICED:.0%} on all routes noticed": _at_least(noticed, NOTICED),
         "more requests of one route open nothing": not quiet,
     }
 
 
-def _layers(found: Sequence[Seen]) -> Figures:
-    quality = [seen for seen in found if seen.truth in QUALITY]
-    named = [seen for seen in quality if seen.is_right is not None]
-    right = sum(bool(seen.is_right) for seen in named)
+def _layers(found: Sequence[RunResult]) -> Figures:
+    quality = [result for result in found if result.truth in QUALITY]
+    named = [result for result in quality if result.is_right is not None]
+    right = sum(bool(result.is_right) for result in named)
     figures = {
         "right_of_named": _share(right, len(named)),
         "wrong_of_all": _share(len(named) - right, len(quality)),
-        "undetermined": _share(sum(seen.layer == UNDETERMINED for seen in quality), len(quality)),
+        "undetermined": _share(
+            sum(result.layer == UNDETERMINED for result in quality), len(quality)
+        ),
     }
     return dict(figures), {
         f"layer: >= {RIGHT} right of named": _at_least(figures["right_of_named"], RIGHT),
@@ -65,12 +67,12 @@ def _layers(found: Sequence[Seen]) -> Figures:
     }
 
 
-def _paged(found: Sequence[Seen]) -> Figures:
-    paging = [seen for seen in found if seen.must_page and seen.scope == ALL]
-    paged = [seen.page_minutes for seen in paging if seen.page_minutes is not None]
+def _paged(found: Sequence[RunResult]) -> Figures:
+    paging = [result for result in found if result.must_page and result.scope == ALL]
+    paged = [result.page_minutes for result in paging if result.page_minutes is not None]
     minutes = median([*paged, *[inf] * (len(paging) - len(paged))] or [0.0])
-    wrongly = sorted({seen.fault for seen in found if seen.must_not_page and seen.pages})
-    twice = sum(seen.pages > 1 for seen in found)
+    wrongly = sorted({result.fault for result in found if result.must_not_page and result.pages})
+    twice = sum(result.pages > 1 for result in found)
     figures: dict[str, object] = {
         "must_page_paged": _share(len(paged), len(paging)),
         "page_minutes": None if minutes == inf else minutes,
@@ -84,12 +86,12 @@ def _paged(found: Sequence[Seen]) -> Figures:
     }
 
 
-def _cleared(found: Sequence[Seen]) -> Figures:
+def _cleared(found: Sequence[RunResult]) -> Figures:
     minutes = {
-        audited: _median([seen.cleared_minutes for seen in found if seen.audited == audited])
+        audited: _median([result.cleared_minutes for result in found if result.audited == audited])
         for audited in (False, True)
     }
-    open_ = sum(seen.incidents > 0 and seen.cleared_minutes is None for seen in found)
+    open_ = sum(result.incidents > 0 and result.cleared_minutes is None for result in found)
     figures: dict[str, object] = {
         "clear_minutes": {"all traffic": minutes[False], "audited": minutes[True]},
         "never_cleared": open_,
@@ -122,37 +124,37 @@ def _at_most(value: object, bar: float) -> bool:
     return not isinstance(value, float | int) or value <= bar
 
 
-def of_pairs(found: Sequence[PairSeen]) -> Figures:
+def of_pairs(found: Sequence[PairResult]) -> Figures:
     """The share of pairs that became what they are."""
-    two = [seen for seen in found if seen.pair.are_two]
+    two = [result for result in found if result.pair.are_two]
     figures: dict[str, object] = {
         "pairs": len(found),
-        "right": _share(sum(seen.is_right for seen in found), len(found)),
-        "right_of_two": _share(sum(seen.is_right for seen in two), len(two)),
+        "right": _share(sum(result.is_right for result in found), len(found)),
+        "right_of_two": _share(sum(result.is_right for result in two), len(two)),
         "wrong": [
-            f"{seen.pair.first} {seen.pair.gap} {seen.pair.second} {seen.pair.routes}: {seen.said}"
-            for seen in found
-            if not seen.is_right
+            f"{result.pair.first}, {result.pair.gap} min, {result.pair.second}: {result.lines}"
+            for result in found
+            if not result.is_right
         ],
     }
     bars = {f"pairs: >= {PAIRS_RIGHT} right": _at_least(figures["right_of_two"], PAIRS_RIGHT)}
     return figures, bars
 
 
-def of_habits(found: Sequence[Quiet]) -> Figures:
+def of_habits(found: Sequence[HabitResult]) -> Figures:
     """Pages and tickets of healthy days, each habit by itself."""
-    weeks = sum(seen.days for seen in found) / 7 * SERIES
-    tickets = sum(seen.tickets for seen in found)
+    weeks = sum(result.days for result in found) / 7 * SERIES
+    tickets = sum(result.tickets for result in found)
     figures: dict[str, object] = {
         "series_weeks": round(weeks, 1),
         "tickets_a_hundred_series_weeks": round(100 * tickets / weeks, 1) if weeks else None,
         "habits": {
-            seen.habit: {"pages": seen.pages, "tickets": seen.tickets, "said": seen.said}
-            for seen in found
+            result.habit: {"pages": result.pages, "tickets": result.tickets, "lines": result.lines}
+            for result in found
         },
     }
     bars = {
-        "healthy: 0 pages": not any(seen.pages for seen in found),
+        "healthy: 0 pages": not any(result.pages for result in found),
         f"healthy: <= {TICKETS_A_HUNDRED_WEEKS} ticket per 100 series-weeks": _at_most(
             figures["tickets_a_hundred_series_weeks"], TICKETS_A_HUNDRED_WEEKS
         ),

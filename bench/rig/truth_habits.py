@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.rig.truth_clock import Habit, Rehearsal, calm, fill, opened, play
 from bench.rig.truth_faults import SECOND_TENANT, dated
-from bench.rig.truth_pool import Asked, Pool
+from bench.rig.truth_pool import Pool, Request
 from bench.rig.truth_traffic import DAY, HOUR, MINUTE, SECONDS
 
 POPULAR_HOUR, POPULAR_SHARE = 11, 0.13
@@ -19,53 +19,57 @@ WANDER = 3
 """Questions of a route by which its topics move on in a day."""
 
 
-def topics_wander(_: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+def topics_wander(_: np.random.Generator, arrivals: list[Request], of: Rehearsal) -> list[Request]:
     """What is asked most is something else every day."""
-    return [replace(one, question=_moved(of, one, int(one.at // DAY) * WANDER)) for one in asked]
+    return [replace(one, question=_moved(of, one, int(one.at // DAY) * WANDER)) for one in arrivals]
 
 
-def _moved(of: Rehearsal, asked: Asked, by: int) -> int:
-    route = of.pool.texts.questions[asked.question].route
+def _moved(of: Rehearsal, request: Request, by: int) -> int:
+    route = of.pool.texts.questions[request.question].route
     numbers = [question.number for question in of.pool.texts.of(route)]
-    return numbers[(numbers.index(asked.question) + by) % len(numbers)]
+    return numbers[(numbers.index(request.question) + by) % len(numbers)]
 
 
-def popular_question(rng: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+def popular_question(
+    rng: np.random.Generator, arrivals: list[Request], of: Rehearsal
+) -> list[Request]:
     """For an hour a day an eighth of the traffic asks the same, another question every day."""
     questions = len(of.pool.texts.questions)
     return [
         replace(one, question=int(one.at // DAY) * 17 % questions)
         if one.at % DAY // HOUR == POPULAR_HOUR and rng.random() < POPULAR_SHARE
         else one
-        for one in asked
+        for one in arrivals
     ]
 
 
-def two_tenants(rng: np.random.Generator, asked: list[Asked], _: Rehearsal) -> list[Asked]:
+def two_tenants(rng: np.random.Generator, arrivals: list[Request], _: Rehearsal) -> list[Request]:
     """A third of the requests is of a tenant with a prompt of its own."""
-    return [replace(one, state=SECOND_TENANT) if rng.random() < 0.33 else one for one in asked]
+    return [replace(one, state=SECOND_TENANT) if rng.random() < 0.33 else one for one in arrivals]
 
 
-def date_in_the_prompt(_: np.random.Generator, asked: list[Asked], __: Rehearsal) -> list[Asked]:
+def date_in_the_prompt(
+    _: np.random.Generator, arrivals: list[Request], __: Rehearsal
+) -> list[Request]:
     """The system prompt begins with the day's date."""
-    return [replace(one, state=dated(int(one.at // DAY))) for one in asked]
+    return [replace(one, state=dated(int(one.at // DAY))) for one in arrivals]
 
 
-def weekly_batch(rng: np.random.Generator, asked: list[Asked], of: Rehearsal) -> list[Asked]:
+def weekly_batch(rng: np.random.Generator, arrivals: list[Request], of: Rehearsal) -> list[Request]:
     """Once a week, in the night, a job asks all questions of a route within an hour."""
-    if not asked:
-        return asked
-    start, end = asked[0].at // MINUTE * MINUTE, asked[-1].at
+    if not arrivals:
+        return arrivals
+    start, end = arrivals[0].at // MINUTE * MINUTE, arrivals[-1].at
     is_day = int(start // DAY) % BATCH_DAYS == 0
     if not is_day or start % DAY // HOUR != BATCH_HOUR:
-        return asked
+        return arrivals
     numbers = [question.number for question in of.pool.texts.of(next(iter(of.pool.texts.corpora)))]
     many = int(BATCH_REQUESTS * max(MINUTE, end - start) / HOUR)
     extra = [
-        Asked(at=float(at), question=int(rng.choice(numbers)), seconds=SECONDS)
+        Request(at=float(at), question=int(rng.choice(numbers)), seconds=SECONDS)
         for at in rng.uniform(start, max(end, start + MINUTE), many)
     ]
-    return sorted([*asked, *extra], key=lambda one: one.at)
+    return sorted([*arrivals, *extra], key=lambda one: one.at)
 
 
 HABITS: dict[str, Habit] = {
@@ -79,14 +83,14 @@ HABITS: dict[str, Habit] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quiet:
-    """What the watch made of healthy days; `said` has a line for each incident."""
+class HabitResult:
+    """What the watch made of healthy days; `lines` has a line for each incident."""
 
     habit: str
     days: float
     pages: int
     tickets: int
-    said: tuple[str, ...]
+    lines: tuple[str, ...]
 
 
 def live(
@@ -98,7 +102,7 @@ def live(
     history_hours: float,
     seed: int,
     turn_minutes: int = 10,
-) -> Quiet:
+) -> HabitResult:
     """Days of a habit that has been there since the beginning of what is stored."""
     habit = HABITS[name]
     with tempfile.TemporaryDirectory() as place:
@@ -110,10 +114,10 @@ def live(
             play(rehearsal, ended, [], seed=seed + 1, each_minutes=turn_minutes, habit=habit)
             found = rehearsal.incidents(start)
             message = rehearsal.watch.incidents.message
-            return Quiet(
+            return HabitResult(
                 habit=name,
                 days=days,
                 pages=sum(bool(one.paged_unix_nano) for one in found),
                 tickets=sum(not one.paged_unix_nano for one in found),
-                said=tuple(message(one).worse for one in found),
+                lines=tuple(message(one).worse for one in found),
             )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bench.rig.truth_service import Answered, chance
+from bench.rig.truth_service import Response, chance
 from ragvigil.llm.outcome import Purpose
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
@@ -36,7 +36,7 @@ QUOTED_WORDS = 6
 class LabelJudge:
     """`truth_of` finds what the service did by a record's trace id. See `JudgeAccess`."""
 
-    truth_of: Callable[[str], Answered]
+    truth_of: Callable[[str], Response]
     noise: float = 0.1
     reason: str = ""
     model_settings: LlmSettings | None = None
@@ -85,7 +85,7 @@ class LabelJudge:
         read = read_scores(questions, replies, judge=NAME, derived=derived)
         return () if isinstance(read, Incomplete) else read
 
-    def _reply(self, question: Question, truth: Answered) -> dict[str, Any]:
+    def _reply(self, question: Question, truth: Response) -> dict[str, Any]:
         ending = {"failure_type": NO_FAILURE, "failure_mode": ""}
         if question.items:
             verdicts = {
@@ -119,7 +119,7 @@ class LabelJudge:
         return verdict | ({"reason": ""} if table.reasons else {})
 
 
-def _goodness(question: Question, item: Item, truth: Answered) -> float:
+def _goodness(question: Question, item: Item, truth: Response) -> float:
     """How good the thing that is asked about is, 0..1."""
     about = question.table.about
     if about is About.CHUNKS:
@@ -140,7 +140,7 @@ def _goodness(question: Question, item: Item, truth: Answered) -> float:
     return truth.quality
 
 
-def _chunk_grade(truth: Answered, chunk_id: str) -> float:
+def _chunk_grade(truth: Response, chunk_id: str) -> float:
     """By the label: what answers is 2 or 3 of 3, the rest of its document 1 or 2."""
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in (*truth.retrieved, *truth.kept)}
     drawn = chance("grade of a chunk", truth.question.number, chunk_id)

@@ -56,13 +56,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairSeen:
-    """What the watch made of a pair; `said` has routes and layer of each incident."""
+class PairResult:
+    """What the watch made of a pair; `lines` has routes and layer of each incident."""
 
     pair: Pair
     incidents: int
     pages: int
-    said: tuple[str, ...]
+    lines: tuple[str, ...]
     is_right: bool
 
 
@@ -79,8 +79,8 @@ def chosen(routes: Sequence[str], *, count: int, seed: int) -> Iterator[Pair]:
 
 
 def rehearse_pair(
-    pool: Pool, filled: Path, pair: Pair, *, ended: float, seed: int, turn_minutes: int = 3
-) -> PairSeen:
+    pool: Pool, healthy: Path, pair: Pair, *, ended: float, seed: int, turn_minutes: int = 3
+) -> PairResult:
     """Both faults on a copy of a store whose traffic `ended` then (seconds)."""
     for name in (pair.first, pair.second):
         pool.prepare(name)
@@ -91,14 +91,14 @@ def rehearse_pair(
         Episode(fault=BY_NAME[name], start=start, end=end, routes=(route,))
         for name, start, route in zip((pair.first, pair.second), starts, pair.routes, strict=True)
     ]
-    with copied(filled) as folder, opened(pool, folder, ended) as rehearsal:
+    with copied(healthy) as folder, opened(pool, folder, ended) as rehearsal:
         play(rehearsal, end, episodes, seed=seed, each_minutes=turn_minutes)
         found = rehearsal.incidents(begin)
-    return PairSeen(
+    return PairResult(
         pair=pair,
         incidents=len(found),
         pages=sum(bool(one.paged_unix_nano) for one in found),
-        said=tuple(f"{', '.join(_routes(one))}: {layer_of(one)}" for one in found),
+        lines=tuple(f"{', '.join(_routes(one))}: {layer_of(one)}" for one in found),
         is_right=_is_right(pair, found, starts),
     )
 

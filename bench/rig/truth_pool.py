@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.rig.truth_faults import SETUPS
 from bench.rig.truth_judge import LabelJudge
-from bench.rig.truth_service import NATURAL, Answered, Desk, Setup, respond
+from bench.rig.truth_service import NATURAL, Desk, Response, Setup, respond
 from bench.rig.truth_spans import trace_of
 from bench.rig.truth_texts import Texts
 from bench.rig.truth_vectors import Vectors
@@ -35,7 +35,7 @@ SAMPLE_RUBRICS = ("context_relevance", "groundedness", "answer_relevance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     """A request: when (seconds), of which question, with which fault, and its duration."""
 
     at: float
@@ -54,7 +54,7 @@ class Pool:
     desk: Desk = field(init=False)
     judge: LabelJudge = field(init=False)
     _runner: Runner = field(init=False)
-    _scored: dict[tuple[int, str, str], tuple[Answered, ScoredRecord]] = field(init=False)
+    _scored: dict[tuple[int, str, str], tuple[Response, ScoredRecord]] = field(init=False)
 
     def __post_init__(self) -> None:
         corpus = [chunk.text for chunks in self.texts.corpora.values() for chunk in chunks]
@@ -70,17 +70,17 @@ class Pool:
         for question in self.texts.questions:
             self.scored(question.number, state, "")
 
-    def scored(self, number: int, state: str, accident: str) -> tuple[Answered, ScoredRecord]:
+    def scored(self, number: int, state: str, accident: str) -> tuple[Response, ScoredRecord]:
         """What the service does, and its record with the scores of code and local models."""
         key = (number, state, accident)
         if key not in self._scored:
             setup = SETUPS[state] if state else Setup()
-            answered = respond(self.desk, self.texts.questions[number], setup, accident)
-            (record,) = records(trace_of(answered))
+            response = respond(self.desk, self.texts.questions[number], setup, accident)
+            (record,) = records(trace_of(response))
             local = tuple(map(_as_proxy, relevance(record, self.vectors)))
             scores = (*self._runner.score_all(record), *local)
             scored = ScoredRecord(record=record, scores=scores, shape=measure(record))
-            self._scored[key] = (answered, scored)
+            self._scored[key] = (response, scored)
         return self._scored[key]
 
     def harm(self, state: str) -> float:
@@ -92,20 +92,20 @@ class Pool:
         ]
         return round(sum(worse) / len(worse), 3)
 
-    def truth_of(self, trace_id: str) -> Answered:
+    def truth_of(self, trace_id: str) -> Response:
         """What the service did in the request of this trace."""
         state, accident = STATES[int(trace_id[16:20], 16)], ACCIDENTS[int(trace_id[20:24], 16)]
         return self.scored(int(trace_id[24:], 16), state, accident)[0]
 
-    def outcome(self, asked: Asked, serial: int) -> Outcome:
+    def outcome(self, request: Request, serial: int) -> Outcome:
         """What the pipeline makes of a request; a sample of them is judged."""
-        _, scored = self.scored(asked.question, asked.state, asked.accident)
+        _, scored = self.scored(request.question, request.state, request.accident)
         trace_id = (
-            f"{serial:016x}{STATES.index(asked.state):04x}"
-            f"{ACCIDENTS.index(asked.accident):04x}{asked.question:08x}"
+            f"{serial:016x}{STATES.index(request.state):04x}"
+            f"{ACCIDENTS.index(request.accident):04x}{request.question:08x}"
         )
-        record = _dated(scored.record, asked, trace_id=trace_id, record_id=f"{serial:016x}")
-        shape = {**scored.shape, "seconds_total": asked.seconds}
+        record = _placed(scored.record, request, trace_id=trace_id, record_id=f"{serial:016x}")
+        shape = {**scored.shape, "seconds_total": request.seconds}
         scores = (*scored.scores, *self._judged(record))
         ended = record.ended_unix_nano
         return Outcome(
@@ -128,9 +128,9 @@ class Pool:
         return [replace(score, inclusion_probability=SAMPLED) for score in scores]
 
 
-def _dated(record: RagRecord, asked: Asked, *, trace_id: str, record_id: str) -> RagRecord:
+def _placed(record: RagRecord, request: Request, *, trace_id: str, record_id: str) -> RagRecord:
     """The record under its own ids, at the time of its request."""
-    ended, seconds = int(asked.at * 1e9), asked.seconds
+    ended, seconds = int(request.at * 1e9), request.seconds
     return replace(
         record,
         trace_id=trace_id,
@@ -141,11 +141,11 @@ def _dated(record: RagRecord, asked: Asked, *, trace_id: str, record_id: str) ->
     )
 
 
-def _badness(answered: Answered) -> float:
+def _badness(response: Response) -> float:
     """What a user misses in an answer: what it leaves out, makes up, or has wrong."""
-    is_lost = answered.is_cut or answered.has_failed or not answered.text
-    wrong = sum(not (part.is_supported and part.is_true) for part in answered.parts)
-    return 1 - answered.quality + wrong + is_lost
+    is_lost = response.is_cut or response.has_failed or not response.text
+    wrong = sum(not (part.is_supported and part.is_true) for part in response.parts)
+    return 1 - response.quality + wrong + is_lost
 
 
 def _as_proxy(score: Score) -> Score:

@@ -12,7 +12,7 @@ from bench.rig.truth_clock import Rehearsal, copied, fill, opened, play
 from bench.rig.truth_faults import Fault, Truth
 from bench.rig.truth_pool import Pool
 from bench.rig.truth_traffic import DAY, HOUR, MINUTE, Episode
-from ragvigil.model.finding import FindingKind
+from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState
 
 BEFORE_MINUTES = 10
@@ -41,7 +41,7 @@ USUAL = Plan()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RunResult:
     """What the watch made of a fault; times are minutes since its onset, or since its fix.
 
     `layers` are those of the incidents that opened while it lasted, in their order, as they stood
@@ -70,6 +70,8 @@ class Seen:
     later: int
     headline: str
     signals: tuple[str, ...]
+    incident_lines: tuple[str, ...] = ()
+    """A line for each incident: when it opened, where, whether it paged, its layer, its signals."""
 
     @property
     def layer(self) -> str:
@@ -84,7 +86,7 @@ class Seen:
             f"page {self.page_minutes} layers {self.layers} (true {self.truth}) "
             f"incidents {self.incidents} pages {self.pages} later {self.later} "
             f"before {self.before} cleared {self.cleared_minutes} notices {self.notices} "
-            f"{self.signals} | {self.headline}"
+            f"| {self.headline} | {' | '.join(self.incident_lines)}"
         )
 
     @property
@@ -97,7 +99,7 @@ class Seen:
 
 def rehearse(
     pool: Pool,
-    filled: Path,
+    healthy: Path,
     fault: Fault,
     *,
     ended: float,
@@ -105,10 +107,10 @@ def rehearse(
     route: str = "",
     seed: int = 0,
     plan: Plan = USUAL,
-) -> Seen:
+) -> RunResult:
     """One fault on a copy of a store whose traffic `ended` then (seconds), on all routes or one."""
     pool.prepare(fault.name)
-    with copied(filled) as folder, opened(pool, folder, ended) as rehearsal:
+    with copied(healthy) as folder, opened(pool, folder, ended) as rehearsal:
         begin = ended + BEFORE_MINUTES * MINUTE
         fixed = begin + plan.fault_minutes * MINUTE
         episode = Episode(fault=fault, start=begin, end=fixed, routes=(route,) if route else ())
@@ -125,11 +127,11 @@ def rehearse(
             each_minutes=plan.later_minutes,
             until=lambda: _is_over(rehearsal, begin),
         )
-        return _seen(rehearsal, episode, during, onset=onset, ended=ended)
+        return _result(rehearsal, episode, during, onset=onset, ended=ended)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Old:
+class OldResult:
     """What became of a fault from before the first span; `since_minutes` after that span."""
 
     incidents: int
@@ -138,7 +140,7 @@ class Old:
     layer: str
 
 
-def rehearse_old(pool: Pool, fault: Fault, *, seed: int) -> Old:
+def rehearse_old(pool: Pool, fault: Fault, *, seed: int) -> OldResult:
     """A fault that is there from the first request on; the watch begins hours later."""
     pool.prepare(fault.name)
     ended = (time.time() // DAY - 1) * DAY + 12 * HOUR
@@ -151,7 +153,7 @@ def rehearse_old(pool: Pool, fault: Fault, *, seed: int) -> Old:
             play(rehearsal, end, [episode], seed=seed, each_minutes=3)
             found = rehearsal.incidents(ended)
     first = min((one.since_unix_nano for one in found), default=None)
-    return Old(
+    return OldResult(
         incidents=len(found),
         pages=sum(bool(one.paged_unix_nano) for one in found),
         since_minutes=None if first is None else _first([first], start),
@@ -163,9 +165,9 @@ def _is_over(rehearsal: Rehearsal, begin: float) -> bool:
     return all(one.state is IncidentState.RESOLVED for one in rehearsal.incidents(begin))
 
 
-def _seen(
+def _result(
     rehearsal: Rehearsal, episode: Episode, during: Sequence[Incident], *, onset: int, ended: float
-) -> Seen:
+) -> RunResult:
     begin, fixed, fault = episode.start, episode.end, episode.fault
     every = rehearsal.incidents(ended)
     opened_then = [one for one in every if begin <= one.opened_unix_nano / 1e9]
@@ -175,7 +177,7 @@ def _seen(
     )
     notices = rehearsal.notices(begin)
     findings = [finding for one in mine for finding in one.findings]
-    return Seen(
+    return RunResult(
         fault=fault.name,
         onset=onset,
         scope=", ".join(episode.routes) or ALL,
@@ -196,7 +198,21 @@ def _seen(
         before=len(every) - len(opened_then),
         later=sum(one.opened_unix_nano / 1e9 >= fixed for one in opened_then),
         headline=rehearsal.watch.incidents.message(mine[0]).worse if mine else "",
-        signals=tuple(dict.fromkeys(f"{finding.kind}:{finding.signal}" for finding in findings)),
+        signals=_signals(findings),
+        incident_lines=tuple(_line(one, begin) for one in mine),
+    )
+
+
+def _signals(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{finding.kind}:{finding.signal}" for finding in findings))
+
+
+def _line(incident: Incident, begin: float) -> str:
+    routes = sorted({route for finding in incident.findings for route in finding.routes})
+    opened = _first([incident.opened_unix_nano], begin)
+    return (
+        f"{opened} min {incident.severity} {', '.join(routes)}: {layer_of(incident)} "
+        f"by {', '.join(_signals(incident.findings))}"
     )
 
 

@@ -69,7 +69,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class Response:
     """A request and all that the service did with it. `quality` is how far it answers, 0..1."""
 
     question: Question
@@ -102,7 +102,7 @@ def _marked(part: Part) -> str:
 
 Retrieve = Callable[["Desk", Question], tuple[Hit, ...]]
 Rerank = Callable[["Desk", Question, tuple[Hit, ...]], tuple[Hit, ...]]
-Change = Callable[["Desk", Answered], Answered]
+Change = Callable[["Desk", Response], Response]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Setup:
 
     retrieve: Retrieve = field(default=lambda desk, question: nearest(desk, question))
     rerank: Rerank = field(default=lambda desk, question, hits: best(desk, question, hits))
-    change: Change = field(default=lambda _, answered: answered)
+    change: Change = field(default=lambda _, response: response)
 
 
 def nearest(
@@ -174,75 +174,75 @@ def best(
     return tuple(sorted(scored, key=lambda hit: -hit.score)[:count])
 
 
-def respond(desk: Desk, question: Question, setup: Setup, natural: str = "") -> Answered:
+def respond(desk: Desk, question: Question, setup: Setup, natural: str = "") -> Response:
     """What the service does with a question; `natural` is one of NATURAL, or empty."""
     retrieved = () if natural == "empty" else setup.retrieve(desk, question)
     kept = setup.rerank(desk, question, retrieved) if retrieved else ()
-    answered = answer(Answered(question=question, retrieved=retrieved, kept=kept))
-    answered = setup.change(desk, answered)
+    response = answer(Response(question=question, retrieved=retrieved, kept=kept))
+    response = setup.change(desk, response)
     if natural == "error":
-        return replace(answered, has_failed=True, parts=(), refusal="")
+        return replace(response, has_failed=True, parts=(), refusal="")
     if natural == "cut":
-        return replace(answered, is_cut=True, quality=0.5)
+        return replace(response, is_cut=True, quality=0.5)
     if natural == "refusal":
-        return refused(answered)
-    return unsupported(desk, answered) if natural == "unsupported" else answered
+        return refused(response)
+    return unsupported(desk, response) if natural == "unsupported" else response
 
 
-def answer(answered: Answered) -> Answered:
+def answer(response: Response) -> Response:
     """What a model makes of the chunks: sentences that they support, a refusal, or worse."""
-    question = answered.question
+    question = response.question
     parts = tuple(
-        _part(answered, sentence, place)
+        _part(response, sentence, place)
         for sentence in question.sentences
-        if (place := _place(answered.kept, sentence)) is not None
+        if (place := _place(response.kept, sentence)) is not None
     )
     if parts:
-        return replace(answered, parts=parts, quality=len(parts) / len(question.sentences))
+        return replace(response, parts=parts, quality=len(parts) / len(question.sentences))
     drawn = chance("without", question.number)
-    if drawn < 0.4 or not answered.kept:
-        return refused(answered)
+    if drawn < 0.4 or not response.kept:
+        return refused(response)
     if drawn < 0.7:
-        told = " ".join(answered.kept[0].chunk.text.split()[:25]).rstrip(".,;")
-        return replace(answered, parts=(Part(text=f"{told}.", cites=0),), quality=0.0)
+        told = " ".join(response.kept[0].chunk.text.split()[:25]).rstrip(".,;")
+        return replace(response, parts=(Part(text=f"{told}.", cites=0),), quality=0.0)
     recalled = tuple(
         Part(text=sentence.text, cites=0, is_supported=False) for sentence in question.sentences[:2]
     )
-    return replace(answered, parts=recalled, quality=0.75)
+    return replace(response, parts=recalled, quality=0.75)
 
 
 def _place(kept: Sequence[Hit], sentence: Sentence) -> int | None:
     return next((at for at, hit in enumerate(kept) if sentence.stands_in(hit.chunk)), None)
 
 
-def _part(answered: Answered, sentence: Sentence, place: int) -> Part:
+def _part(response: Response, sentence: Sentence, place: int) -> Part:
     """The sentence as the chunk at this place tells it: a stale chunk tells it otherwise."""
-    chunk = answered.kept[place].chunk
+    chunk = response.kept[place].chunk
     is_stale = chunk.chunk_id.endswith("/stale")
     text = stale(sentence.text) if is_stale else sentence.text
     return Part(text=text, cites=place, is_true=text == sentence.text)
 
 
-def refused(answered: Answered) -> Answered:
+def refused(response: Response) -> Response:
     """The answer replaced by a refusal."""
-    wordings = REFUSALS[answered.question.language]
-    at = int(chance("refusal", answered.question.number) * len(wordings))
-    return replace(answered, parts=(), refusal=wordings[at], quality=0.5)
+    wordings = REFUSALS[response.question.language]
+    at = int(chance("refusal", response.question.number) * len(wordings))
+    return replace(response, parts=(), refusal=wordings[at], quality=0.5)
 
 
-def unsupported(desk: Desk, answered: Answered) -> Answered:
+def unsupported(desk: Desk, response: Response) -> Response:
     """The answer with sentences of another question's answer, cited like its own."""
-    question = answered.question
-    if not answered.parts:
-        return answered
+    question = response.question
+    if not response.parts:
+        return response
     others = [other for other in desk.texts.of(question.route) if other.gold != question.gold]
     other = others[int(chance("other", question.number) * len(others))]
     foreign = tuple(
         Part(text=sentence.text, cites=0, is_supported=False, is_true=False)
-        for sentence in other.sentences[: max(1, len(answered.parts) // 2)]
+        for sentence in other.sentences[: max(1, len(response.parts) // 2)]
     )
-    kept = answered.parts[: max(1, len(answered.parts) - len(foreign))]
-    return replace(answered, parts=(*kept, *foreign))
+    kept = response.parts[: max(1, len(response.parts) - len(foreign))]
+    return replace(response, parts=(*kept, *foreign))
 
 
 def stale(text: str) -> str:
@@ -262,11 +262,11 @@ def _numbers(text: str) -> list[str]:
     return [piece for piece in pieces if piece.isdecimal() and len(piece) < 6]
 
 
-def in_spanish(answered: Answered) -> Answered:
+def in_spanish(response: Response) -> Response:
     """The answer in Spanish, around the names and numbers of the right one."""
     parts = []
-    for at, part in enumerate(answered.parts):
+    for at, part in enumerate(response.parts):
         names = [word.strip(".,;:()\"'") for word in part.text.split()[1:]]
         told = [word for word in names if word[:1].isupper() or word[:1].isdigit()] or names[-2:]
         parts.append(replace(part, text=FRAMES[at % len(FRAMES)].format(", ".join(told[:6]))))
-    return replace(answered, parts=tuple(parts), quality=0.5)
+    return replace(response, parts=tuple(parts), quality=0.5)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from bench.rig.truth_service import RETRIEVED, Answered, Hit
+from bench.rig.truth_service import RETRIEVED, Hit, Response
 from ragvigil.model.span import Closed, Resource, Scope, Span, SpanKind, StatusCode, Trace
 
 RESOURCE = Resource(
@@ -22,16 +22,16 @@ FAILED = "HTTP 500"
 Attributes = dict[str, Any]
 
 
-def trace_of(answered: Answered) -> Trace:
+def trace_of(response: Response) -> Trace:
     """The trace of a request as it arrives; ids and times are the same in each."""
-    steps = [("retrieval passages", 0.01, 0.15, _retrieval(answered))]
-    if answered.is_reranked and answered.retrieved:
-        steps.append(("rerank", 0.16, 0.25, _reranking(answered)))
-    steps.append(("chat", 0.26, 0.99, _chat(answered)))
-    entry = {"http.request.method": "POST", "http.route": answered.question.route}
-    spans = [_span(0, "POST", 0.0, 1.0, entry, has_failed=answered.has_failed)]
+    steps = [("retrieval passages", 0.01, 0.15, _retrieval(response))]
+    if response.is_reranked and response.retrieved:
+        steps.append(("rerank", 0.16, 0.25, _reranking(response)))
+    steps.append(("chat", 0.26, 0.99, _chat(response)))
+    entry = {"http.request.method": "POST", "http.route": response.question.route}
+    spans = [_span(0, "POST", 0.0, 1.0, entry, has_failed=response.has_failed)]
     for place, (name, begin, end, attributes) in enumerate(steps, 1):
-        has_failed = answered.has_failed and name == "chat"
+        has_failed = response.has_failed and name == "chat"
         spans.append(_span(place, name, begin, end, attributes, has_failed=has_failed))
     return Trace(
         trace_id=TRACE_ID,
@@ -61,44 +61,46 @@ def _span(
     )
 
 
-def _retrieval(answered: Answered) -> Attributes:
+def _retrieval(response: Response) -> Attributes:
     return {
         "gen_ai.operation.name": "retrieval",
-        "gen_ai.retrieval.query.text": answered.question.text,
-        "gen_ai.retrieval.top_k": max(RETRIEVED, len(answered.retrieved)),
-        "gen_ai.retrieval.documents": _documents(answered.retrieved, answered),
+        "gen_ai.retrieval.query.text": response.question.text,
+        "gen_ai.retrieval.top_k": max(RETRIEVED, len(response.retrieved)),
+        "gen_ai.retrieval.documents": _documents(response.retrieved, response),
     }
 
 
-def _reranking(answered: Answered) -> Attributes:
+def _reranking(response: Response) -> Attributes:
     return {
         "gen_ai.operation.name": "rerank",
         "gen_ai.request.model": "sorter-1",
-        "gen_ai.reranker.query": answered.question.text,
-        "gen_ai.reranker.output_documents": _documents(answered.kept, answered),
+        "gen_ai.reranker.query": response.question.text,
+        "gen_ai.reranker.output_documents": _documents(response.kept, response),
     }
 
 
-def _chat(answered: Answered) -> Attributes:
-    passages = "\n\n".join(f"[{n}] {hit.chunk.text}" for n, hit in enumerate(answered.kept, 1))
-    prompt = f"{passages}\n\nQuestion: {answered.question.text}"
-    asked: Attributes = {
+def _chat(response: Response) -> Attributes:
+    passages = "\n\n".join(f"[{n}] {hit.chunk.text}" for n, hit in enumerate(response.kept, 1))
+    prompt = f"{passages}\n\nQuestion: {response.question.text}"
+    attributes: Attributes = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": answered.model,
+        "gen_ai.request.model": response.model,
         "gen_ai.request.temperature": 0.2,
         "gen_ai.request.max_tokens": 600,
         "gen_ai.usage.input_tokens": len(prompt) // 4,
     }
-    if answered.prompt_version:
-        asked["gen_ai.prompt.version"] = answered.prompt_version
-    if answered.sends_texts:
-        asked["gen_ai.input.messages"] = _messages(("system", answered.system), ("user", prompt))
-    if answered.has_failed:
-        return asked | {"error.type": "InternalServerError"}
-    return asked | {
-        "gen_ai.output.messages": _messages(("assistant", answered.text)),
-        "gen_ai.usage.output_tokens": len(answered.text) // 4,
-        "gen_ai.response.finish_reasons": ["length" if answered.is_cut else "stop"],
+    if response.prompt_version:
+        attributes["gen_ai.prompt.version"] = response.prompt_version
+    if response.sends_texts:
+        attributes["gen_ai.input.messages"] = _messages(
+            ("system", response.system), ("user", prompt)
+        )
+    if response.has_failed:
+        return attributes | {"error.type": "InternalServerError"}
+    return attributes | {
+        "gen_ai.output.messages": _messages(("assistant", response.text)),
+        "gen_ai.usage.output_tokens": len(response.text) // 4,
+        "gen_ai.response.finish_reasons": ["length" if response.is_cut else "stop"],
     }
 
 
@@ -109,7 +111,7 @@ def _messages(*messages: tuple[str, str]) -> str:
     )
 
 
-def _documents(hits: Sequence[Hit], answered: Answered) -> str:
+def _documents(hits: Sequence[Hit], response: Response) -> str:
     return json.dumps(
         [
             {
@@ -117,7 +119,7 @@ def _documents(hits: Sequence[Hit], answered: Answered) -> str:
                 "score": hit.score,
                 "metadata": {"document_id": hit.chunk.document_id},
             }
-            | ({"content": hit.chunk.text} if answered.sends_texts else {})
+            | ({"content": hit.chunk.text} if response.sends_texts else {})
             for hit in hits
         ],
         ensure_ascii=False,

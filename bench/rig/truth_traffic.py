@@ -9,7 +9,7 @@ from math import pi, sin
 import numpy as np
 
 from bench.rig.truth_faults import Fault
-from bench.rig.truth_pool import HEALTHY, Asked
+from bench.rig.truth_pool import HEALTHY, Request
 from bench.rig.truth_texts import Question, Texts
 
 AN_HOUR = 400.0
@@ -38,12 +38,12 @@ def requests(
     start: float,
     end: float,
     episodes: Sequence[Episode] = (),
-) -> list[Asked]:
+) -> list[Request]:
     """The requests of a time, oldest first."""
     routes = list(texts.corpora)
     weights = np.array([1.0 / (place + 2) for place in range(len(routes))])
     questions = {route: texts.of(route) for route in routes}
-    asked: list[Asked] = []
+    arrivals: list[Request] = []
     for minute in np.arange(start, end, MINUTE):
         for route, weight in zip(routes, weights / weights.sum(), strict=True):
             active = [episode for episode in episodes if episode.holds(minute, route)]
@@ -51,8 +51,8 @@ def requests(
             for episode in active:
                 rate *= episode.fault.traffic * episode.fault.mix
             times = minute + MINUTE * np.sort(rng.random(rng.poisson(rate)))
-            asked += [_asked(questions[route], rng, float(at), active) for at in times]
-    return sorted(asked, key=lambda one: one.at)
+            arrivals += [_request(questions[route], rng, float(at), active) for at in times]
+    return sorted(arrivals, key=lambda one: one.at)
 
 
 def of_day(at: float) -> float:
@@ -60,12 +60,12 @@ def of_day(at: float) -> float:
     return 1 + 0.6 * sin(2 * pi * (at % DAY / DAY - 9 / 24))
 
 
-def _asked(
+def _request(
     questions: Sequence[Question],
     rng: np.random.Generator,
     at: float,
     active: Sequence[Episode],
-) -> Asked:
+) -> Request:
     # A few questions are asked often, most of them seldom.
     place = int(len(questions) * rng.random() ** 1.5)
     met = [episode.fault for episode in active if rng.random() < episode.fault.share]
@@ -73,7 +73,7 @@ def _asked(
     seconds = SECONDS * float(np.exp(SPREAD * rng.standard_normal()))
     for fault in met:
         seconds *= fault.seconds
-    return Asked(
+    return Request(
         at=at,
         question=questions[place].number,
         state=met[-1].name if met else HEALTHY,
