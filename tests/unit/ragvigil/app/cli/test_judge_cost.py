@@ -39,7 +39,8 @@ def of(listed: list[Line], pot: Pot) -> float:
 
 def test_audits_and_canary_say_what_they_are_made_of() -> None:
     by_name = {line.name: line for line in estimates(settings())}
-    assert by_name["audits"].remark.startswith("2 a day x 300 answers x 2 sides: answer_relevance, ")
+    made_of = by_name["audits"].remark
+    assert made_of.startswith("2 a day x 300 answers x 2 sides: answer_relevance, ")
     assert by_name["canary"].remark == "4 a day x 60 answers: every rubric"
     assert {by_name[name].pot for name in ("audits", "canary")} == {Pot.RESERVED}
 
