@@ -58,13 +58,15 @@ class Tick:
     """The scores of a tick: `time` is its end in seconds.
 
     `counts` are histograms of the first rows of the states, shape (series, BINS); `pool` is the
-    row of each series' pool, -1 for none. `most` limits the evidence of one tick by row.
+    row of each series' pool, -1 for none. `most` limits the evidence of one tick by row. `rank`
+    orders the rows: sums over a pool are the same bit for bit only in the same order.
     """
 
     time: int
     counts: Floats
     pool: Ints
     most: Floats
+    rank: Ints | None = None
 
 
 def threshold(series: int, weeks_of_series: float, weeks_of_fleet: float) -> float:
@@ -79,6 +81,8 @@ def threshold(series: int, weeks_of_series: float, weeks_of_fleet: float) -> flo
 def step(states: States, tick: Tick, rules: DriftRules) -> None:
     """Brings the states of all series with scores in a tick, and their pools, up to date."""
     own = np.flatnonzero(tick.counts.sum(axis=1))
+    if tick.rank is not None:
+        own = own[np.argsort(tick.rank[own])]
     pools = np.unique(tick.pool[own])
     pools = pools[pools >= 0]
     if not len(own):

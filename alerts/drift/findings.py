@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from alerts.drift.detect import recent_bounds
-from alerts.drift.followed import Followed
+from alerts.drift.followed import Followed, is_rate
 from alerts.drift.profile import overdispersion
 from alerts.drift.state import DAY, DriftState, Floats, States
 from alerts.signals.catalogue import BY_SIGNAL, POOL
@@ -16,18 +16,12 @@ from ragvigil.model.identity import identity
 
 NANOS = 10**9
 TWO_SIDED = 1.96
-THUMBS = "thumbs_down"
 HARMLESS_ALONE = frozenset(
     {"chunk_utilization", "citation_coverage", "context_precision", "rerank_gain"}
 )
 """Rubrics whose drop costs or reorders, and need not make an answer worse: tickets, no pages."""
 DAILY = 0.07
 """Share of a decayed sum that one usual day has."""
-
-
-def is_rate(signal: str) -> bool:
-    """Whether a signal is a share of bad answers, whose scores are followed upside down."""
-    return ":" in signal or signal in ("error", THUMBS)
 
 
 def finding_id(followed: Followed, row: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,28 @@ from alerts.drift.detect import BINS, DriftRules, Tick, anchor, step
 from alerts.drift.state import DriftState, Floats, Ints, States, empty, numbers, restored
 from alerts.signals.catalogue import POOL
 from ragvigil.model.delta import Series
+from ragvigil.model.signal import ERROR
 
 SLOWEST_TICKS = 36
 """An alarm on all traffic takes three hours at least: one question that many ask for an hour is no
 drop, and what is broken has a ceiling that pages within minutes."""
 IDLE_SECONDS = 2 * 86_400
 """A series without scores for this long is followed no more; its alarm ends."""
+
+
+THUMBS = "thumbs_down"
+ON_ALL_TRAFFIC = frozenset({"chunk_utilization", "citation_coverage"})
+"""Rubrics that every answer is scored by; all others are scored on a sample."""
+
+
+def is_rate(signal: str) -> bool:
+    """Whether a signal is a share of bad answers, whose scores are followed upside down."""
+    return ":" in signal or signal in (ERROR, THUMBS)
+
+
+def is_sampled(signal: str) -> bool:
+    """Whether a signal is measured on a sample of the answers, not on all of them."""
+    return not is_rate(signal) and signal not in ON_ALL_TRAFFIC
 
 
 class Followed:
@@ -27,23 +43,25 @@ class Followed:
         self.series: list[Series] = []
         self.states: States = empty(0)
         self.pool: Ints = np.zeros(0, dtype=np.int64)
-        self._is_sampled: list[bool] = []
+        self._is_sampled = np.zeros(0, dtype=np.bool_)
         self._rows: dict[Series, int] = {}
+        self._routes: dict[Series, list[int]] = {}
+        self._rank: Ints = np.zeros(0, dtype=np.int64)
 
-    def row(self, series: Series, *, is_sampled: bool) -> int:
+    def row(self, series: Series) -> int:
         """The row of a series; a new series gets one, and with a second route its pool another."""
         if series not in self._rows:
-            self._add(series, is_sampled)
-            self._pool_up(replace(series, route=POOL), is_sampled)
+            self._add(series)
+            self._pool_up(series)
         return self._rows[series]
 
-    def restore(self, stored: Iterable[tuple[Series, Floats]], sampled: Iterable[bool]) -> None:
+    def restore(self, stored: Iterable[tuple[Series, Floats]]) -> None:
         """Takes up states where an earlier process left them."""
-        for (series, values), is_sampled in zip(stored, sampled, strict=True):
-            self._add(series, is_sampled)
+        for series, values in stored:
+            self._add(series)
             self.states[self._rows[series]] = restored(values)[0]
         for series in list(self.series):
-            self._pool_up(replace(series, route=POOL), self._is_sampled[self._rows[series]])
+            self._pool_up(series)
 
     def step(self, time: int, rows: Ints, values: Ints, scores: Floats, rules: DriftRules) -> None:
         """Steps the series of one tick: `scores` by row and bin."""
@@ -51,9 +69,8 @@ class Followed:
         np.add.at(counts, (rows, values), scores)
         # What a slower source has given up to later is not taken twice.
         counts[self.states["tick"] >= time] = 0.0
-        is_sampled = np.array(self._is_sampled, dtype=np.bool_)
-        most = np.where(is_sampled, np.inf, rules.threshold / SLOWEST_TICKS)
-        step(self.states, Tick(time, counts, self.pool, most), rules)
+        most = np.where(self._is_sampled, np.inf, rules.threshold / SLOWEST_TICKS)
+        step(self.states, Tick(time, counts, self.pool, most, self._ranked()), rules)
 
     def anchor(self, time: int, service: str, environment: str, route: str) -> None:
         """Starts the test after a release of a service; empty names are all."""
@@ -88,7 +105,7 @@ class Followed:
 
     def routes_of(self, pool: int) -> list[int]:
         """The rows of a pool's routes."""
-        return [int(row) for row in np.flatnonzero(self.pool == pool)]
+        return self._routes.get(self.series[pool], [])
 
     def active(self, now: int) -> NDArray[np.bool_]:
         """Which series are known and had scores of late."""
@@ -100,20 +117,29 @@ class Followed:
         for row in np.flatnonzero(self.states["tick"] > since):
             yield self.series[row], tuple(numbers(self.states[row : row + 1])[0].tolist())
 
-    def _add(self, series: Series, is_sampled: bool) -> None:
+    def _add(self, series: Series) -> None:
         self._rows[series] = len(self.series)
         self.series.append(series)
-        self._is_sampled.append(is_sampled)
+        self._is_sampled = np.append(self._is_sampled, is_sampled(series.rubric))
         self.states = np.concatenate([self.states, empty(1)])
         self.pool = np.append(self.pool, -1)
 
-    def _pool_up(self, pool: Series, is_sampled: bool) -> None:
-        routes = [
-            row
-            for row, each in enumerate(self.series)
-            if each.route != POOL and replace(each, route=POOL) == pool
-        ]
+    def _pool_up(self, series: Series) -> None:
+        """Puts a route into its pool, which gets a row with the second route."""
+        if series.route == POOL:
+            return
+        pool = replace(series, route=POOL)
+        routes = self._routes.setdefault(pool, [])
+        routes.append(self._rows[series])
         if pool not in self._rows and len(routes) > 1:
-            self._add(pool, is_sampled)
+            self._add(pool)
         if pool in self._rows:
             self.pool[routes] = self._rows[pool]
+
+    def _ranked(self) -> Ints:
+        """The place of each row in the order of names, whatever the order in which they came."""
+        if len(self._rank) != len(self.series):
+            names = [astuple(each) for each in self.series]
+            self._rank = np.empty(len(names), dtype=np.int64)
+            self._rank[sorted(range(len(names)), key=names.__getitem__)] = range(len(names))
+        return self._rank

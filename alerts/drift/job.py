@@ -6,34 +6,36 @@ without states is read two weeks back, some hours a run, and nothing is reported
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from alerts.drift.boosts import LASTS_SECONDS, boosted
 from alerts.drift.bridge import Offset, bridged, offset
 from alerts.drift.detect import DOWN, DriftRules, accept, threshold
-from alerts.drift.findings import finding, finding_id, is_rate
-from alerts.drift.followed import IDLE_SECONDS, Followed
+from alerts.drift.findings import finding, finding_id
+from alerts.drift.followed import IDLE_SECONDS, THUMBS, Followed, is_rate
 from alerts.drift.settings import DriftSettings
-from alerts.drift.sources import TICK_SECONDS, Scores, Source, sources
+from alerts.drift.sources import PAST_DAYS, TICK_SECONDS, Scores, Source, sources
 from alerts.drift.state import DAY, WIDTH, DriftState
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Notice
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary
+from ragvigil.store.watch import boosts as boost_rows
 from ragvigil.store.watch import drift as stored
 from ragvigil.store.watch.acts import Act
 from ragvigil.store.watch.acts import write as write_act
+from ragvigil.store.watch.boosts import Boost
 from ragvigil.store.watch.drift import StoredState
 from ragvigil.store.watch.incidents import IncidentFilter
 from ragvigil.store.watch.incidents import find as find_incidents
 
 NANOS = 10**9
-PAST_DAYS = 14
-"""Days of scores that a store without states is read back."""
-TICKS_AT_ONCE = 72
+FIRST_TICKS, MOST_TICKS = 3, 288
+"""Ticks that one read asks for; as many as keep under half of the rows that a query may return."""
 CANARY_RUNS = 4
 """The newest runs of the canary that are read: a new judge has at least one of them."""
 REPORTED_DAYS = 1
@@ -44,7 +46,8 @@ class DriftJob:
     """Steps the detector over all series, run after run; a store has one such job.
 
     `findings` are those that were open when an earlier process ended: they end here, or go on under
-    their ids. Raises StoreError if the states cannot be read.
+    their ids. `judged` names the rubrics of the judge: their routes may be judged more. Raises
+    StoreError if the states cannot be read.
     """
 
     def __init__(
@@ -54,15 +57,22 @@ class DriftJob:
         findings: Sequence[Finding] = (),
         *,
         judged_until: Callable[[float], float] = lambda now: now,
+        judged: Collection[str] = (),
         now: float,
     ) -> None:
-        self._store, self._settings = store, settings
-        self._sources = sources(store, settings, judged_until)
+        self._store, self._settings, self._judged = store, settings, judged
+        self._sources = sources(
+            store, settings, judged_until, lambda first: first < self._boosted_until
+        )
+        self._boosted = set(boost_rows.rates(store, now))
+        # An earlier process may have boosted a route; its rows say until when.
+        self._boosted_until = now + LASTS_SECONDS if self._boosted else 0.0
         self._open = {each.finding_id: each for each in findings if each.kind is FindingKind.DRIFT}
         self.followed = Followed()
         self._unbridged: dict[int, int] = {}
         self._restore(now)
         self._done = {source.name: self._newest(source) for source in self._sources}
+        self._ticks_at_once = {source.name: FIRST_TICKS for source in self._sources}
 
     def run(self, now: float, changes: Sequence[Notice] = ()) -> tuple[Finding, ...]:
         """Returns the drops that last at `now` (seconds), and those that have just ended.
@@ -77,6 +87,7 @@ class DriftJob:
             self._bridge_all()
             self._accept(now)
             self._save(now)
+            self._boost(now)
         return self._findings(now)
 
     def rules(self, now: float) -> DriftRules:
@@ -96,26 +107,33 @@ class DriftJob:
     def _step(self, source: Source, now: float, changes: Sequence[Notice]) -> bool:
         """Reads the next ticks that have scores; returns whether any were complete."""
         closed = source.closed(now)
-        first = max(self._done[source.name], closed - PAST_DAYS * DAY)
+        first = max(self._done[source.name], closed - source.past_days * DAY)
         is_news = first < closed
         read: list[Scores] = []
         while first < closed and not read:
-            end = min(closed, first + TICKS_AT_ONCE * TICK_SECONDS)
+            ticks = self._ticks_at_once[source.name]
+            end = min(closed, first + ticks * TICK_SECONDS)
             read = source.read(first, end)
-            rules = self.rules(first)
-            for time, rows, values, scores in self._ticks(source, read):
+            self._ticks_at_once[source.name] = self._next_size(read, ticks)
+            for time, rows, values, scores in self._ticks(read):
                 self._anchor(time, changes)
-                self.followed.step(time, rows, values, scores, rules)
+                self.followed.step(time, rows, values, scores, self.rules(time))
             self._done[source.name] = first = end
         return is_news
 
+    def _next_size(self, read: Sequence[Scores], ticks: int) -> int:
+        """How many ticks the next read asks for, by the rows of this one."""
+        rows = sum(len(part.time) for part in read) / ticks
+        room = self._store.settings.query_rows / 2 / max(rows, 1e-9)
+        return int(max(1, min(MOST_TICKS, 4 * ticks, room)))
+
     def _ticks(
-        self, source: Source, read: Iterable[Scores]
+        self, read: Iterable[Scores]
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Splits what was read into ticks, oldest first: rows, bins and scores of each."""
         parts = []
         for part in read:
-            rows = np.array([self._row(each, source) for each in part.series], dtype=np.int64)
+            rows = np.array([self._row(each) for each in part.series], dtype=np.int64)
             parts.append((part.time, rows[part.index], part.value, part.scores))
         if not parts:
             return
@@ -126,10 +144,28 @@ class DriftJob:
             if len(place):
                 yield int(time[place[0]]), rows[place], values[place], scores[place]
 
-    def _row(self, series: Series, source: Source) -> int:
+    def _boost(self, now: float) -> None:
+        """Has routes judged more that look like a drop; a boost is renewed every tick."""
+        self._boosted = boosted(self._boosted, self.followed, self._judged, self._settings)
+        if not self._boosted:
+            return
+        self._boosted_until = now + LASTS_SECONDS
+        rows = [
+            Boost(
+                service=service,
+                environment=environment,
+                route=route,
+                rate=self._settings.boost_rate,
+                until_unix_nano=int(self._boosted_until * NANOS),
+            )
+            for service, environment, route in sorted(self._boosted)
+        ]
+        boost_rows.write(self._store, rows, int(now * NANOS))
+
+    def _row(self, series: Series) -> int:
         """The row of a series; one of a new judge begins with what is known of the old one."""
         is_new = not self.followed.knows(series)
-        row = self.followed.row(series, is_sampled=source.is_sampled)
+        row = self.followed.row(series)
         before = self.followed.predecessor(series) if is_new else None
         if before is not None:
             self._bridge(row, before, None)
@@ -219,7 +255,7 @@ class DriftJob:
             for row in stored.states(self._store, int(now) - 2 * PAST_DAYS * DAY)
             if len(row.numbers) == WIDTH
         ]
-        self.followed.restore(rows, (not is_rate(series.rubric) for series, _ in rows))
+        self.followed.restore(rows)
         self._saved = self.followed.states["tick"].copy()
         self._accepted: set[int] = set()
 
@@ -249,7 +285,7 @@ class DriftJob:
 def _source_of(series: Series) -> str:
     if not is_rate(series.rubric):
         return "scores"
-    return "thumbs" if series.rubric == "thumbs_down" else "rates"
+    return "thumbs" if series.rubric == THUMBS else "rates"
 
 
 def _act(series: Series, now: float) -> Act:

@@ -24,10 +24,14 @@ BLOCK_SECONDS = 2 * HOUR_SECONDS
 """Overdispersion is that of the means of two hours, since evidence gathers over hours and noise
 lasts. With 2-point noise that lasts an hour, false alarms per 100 series-weeks are 1.3 with blocks
 of one hour and 0.6 with three; a 10-point drop at 600 an hour takes 40 and 55 minutes."""
+LEAST_IN_BLOCK = 50
+"""Small series wait longer for a block: what comes in bursts of dozens would look like chance."""
 PRIOR_BLOCKS = 6
 """Weight of the assumption that these means vary by chance alone."""
 FLAT_ALLOWANCE = 0.015
 """How far an hour may lie under a level that all hours share."""
+SURE = 0.0025
+"""A standard error of the level that needs no allowance: the slack covers it."""
 LEAST_SCORES = 300
 AGED_SECONDS, LEAST_AGED = 18 * HOUR_SECONDS, 25
 """A small series is followed from its first day on: its large allowance keeps it quiet."""
@@ -48,13 +52,14 @@ class Usual:
 def roll(states: States, tick: int, threshold: float) -> None:
     """Closes the blocks and days that ended before the tick (its end, in seconds)."""
     block, day = (tick - 1) // BLOCK_SECONDS, (tick - 1) // DAY
-    _close_blocks(states, states["block"] != block)
-    states["block"] = block
-    ends = (states["day"] != day) & (states["first"] > 0)
-    if ends.any():
-        ended = states[ends]
+    ends = (states["block"] != block) & (states["block_n"] >= LEAST_IN_BLOCK)
+    _close_blocks(states, ends)
+    states["block"] = np.where(ends | (states["block_n"] == 0), block, states["block"])
+    is_next = (states["day"] != day) & (states["first"] > 0)
+    if is_next.any():
+        ended = states[is_next]
         _close_days(ended, day, threshold)
-        states[ends] = ended
+        states[is_next] = ended
     states["day"] = day
     states["first"] = np.where(states["first"] > 0, states["first"], tick)
 
@@ -84,7 +89,9 @@ def usual(states: States, tick: int, threshold: float) -> Usual:
     is_aged = (tick - states["first"] >= AGED_SECONDS) & (count >= LEAST_AGED)
     return Usual(
         level=np.where(has_own, own, level),
-        allowance=error + states["uncertain"] + np.where(has_own, 0.0, FLAT_ALLOWANCE),
+        allowance=np.maximum(error - SURE, 0.0)
+        + states["uncertain"]
+        + np.where(has_own, 0.0, FLAT_ALLOWANCE),
         is_known=(count >= LEAST_SCORES) | is_aged,
     )
 

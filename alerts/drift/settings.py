@@ -52,6 +52,13 @@ class DriftSettings(BaseModel):
         default=False,
         description="accept such a level without a person; the log of acts has a row of it",
     )
+    boost_rate: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="share of a route's answers that is judged while one of its judged rubrics "
+        "looks like a drop, within the judge's budget; 0 is off",
+    )
     rates: tuple[str, ...] = Field(
         default=("error", "refusal:refused", "citation_validity:failed", "thumbs_down"),
         description="shares of bad answers that are followed: `error`, `thumbs_down`, "

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from alerts.drift.findings import THUMBS
+from alerts.drift.followed import THUMBS
 from alerts.drift.settings import DriftSettings
 from alerts.drift.state import Floats, Ints
 from ragvigil.model.delta import Series
@@ -24,6 +24,10 @@ from ragvigil.store.watch import signals
 
 TICK_SECONDS = 300
 CLOSE_LATE_SECONDS = 600
+PAST_DAYS = 14
+"""Days of scores that a store without states is read back."""
+RATED_DAYS = 2
+"""The same for ratings: joining more of them to their answers costs too much."""
 LATEST_SECONDS = 7200
 """The longest that a tick waits for its scores."""
 LABELS = ("refusal", "injected_context", "retrieval_shape", "answer_complete_text")
@@ -49,21 +53,27 @@ class Source:
     """Where scores come from: `closed` gives the end of its newest complete tick at a time."""
 
     name: str
-    is_sampled: bool
     read: Callable[[int, int], list[Scores]]
     closed: Callable[[float], int]
+    past_days: int = PAST_DAYS
 
 
 def sources(
-    store: Store, settings: DriftSettings, judged_until: Callable[[float], float]
+    store: Store,
+    settings: DriftSettings,
+    judged_until: Callable[[float], float],
+    is_boosted: Callable[[int], bool],
 ) -> list[Source]:
     """The sources that the settings ask for.
 
-    `judged_until` says, at a time, up to when (seconds) the judge has done its part.
+    `judged_until` says, at a time, up to when (seconds) the judge has done its part, `is_boosted`
+    whether any route was judged more after a time.
     """
 
     def values(first: int, end: int) -> list[Scores]:
-        read = stored.histograms(store, first, end, without=(*LABELS, *BY_RATE), boosted=True)
+        read = stored.histograms(
+            store, first, end, without=(*LABELS, *BY_RATE), boosted=is_boosted(first)
+        )
         if read is None:
             return []
         return [Scores(read.series, read.index, read.start + TICK_SECONDS, read.value, read.scores)]
@@ -75,13 +85,18 @@ def sources(
         return [_thumbs(row) for row in stored.thumbs(store, first, end)]
 
     listed = [
-        Source("scores", True, values, lambda now: _judged(now, judged_until(now))),
-        Source("rates", False, rates, lambda now: _tick(now - CLOSE_LATE_SECONDS)),
+        Source("scores", values, lambda now: _judged(now, judged_until(now))),
+        Source("rates", rates, lambda now: _tick(now - CLOSE_LATE_SECONDS)),
     ]
     if THUMBS in settings.rates:
         # An hour at a time: joining ratings to answers reads the records of the hour.
         listed.append(
-            Source("thumbs", False, thumbs, lambda now: int(now - LATEST_SECONDS) // 3600 * 3600)
+            Source(
+                "thumbs",
+                thumbs,
+                lambda now: int(now - LATEST_SECONDS) // 3600 * 3600,
+                past_days=RATED_DAYS,
+            )
         )
     return listed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from alerts.audits.job import AuditJob
 from alerts.drift.job import DriftJob
@@ -47,6 +47,7 @@ class Watch:
         clock: Clock,
         mending: Mending = NO_MENDING,
         judged_until: Callable[[float], float] = lambda now: now,
+        judged: Collection[str] = (),
     ) -> None:
         self._alerts, self._judging, self._clock = alerts, judging, clock
         self._fresh: list[Notice] = []
@@ -68,6 +69,7 @@ class Watch:
             alerts.drift,
             self.incidents.open_findings(),
             judged_until=judged_until,
+            judged=judged,
             now=clock(),
         )
 

@@ -25,6 +25,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
+from ragvigil.store.watch import boosts
 from scorers.calibration.report import Calibration
 
 log = structlog.get_logger()
@@ -96,7 +97,7 @@ def periodic_jobs(
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
-        *_judge_jobs(parts.jobs, Calibration(store, failing, clock)),
+        *_judge_jobs(parts.jobs, Calibration(store, failing, clock), store, clock),
     ]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
 
@@ -181,12 +182,17 @@ def _issue_jobs(
     ]
 
 
-def _judge_jobs(jobs: Jobs, calibration: Calibration) -> list[Job]:
+def _judge_jobs(jobs: Jobs, calibration: Calibration, store: Store, clock: Clock) -> list[Job]:
     deferred = jobs.deferred
     complaints = deferred.judge_complaints
+
+    def read_boosts() -> None:
+        deferred.judging.boosts = boosts.rates(store, clock())
+
     return [
         Job(name="calibration", every_seconds=JUDGE_SECONDS, function=calibration.show_metrics),
         Job(name="canary", every_seconds=CANARY_SECONDS, function=deferred.canary.run),
+        Job(name="boosts", every_seconds=JUDGE_SECONDS, function=read_boosts),
         Job(name="complaints", every_seconds=JUDGE_SECONDS, function=complaints),
         Job(name="judge_pace", every_seconds=PACE_SECONDS, function=deferred.pace),
     ]

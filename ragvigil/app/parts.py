@@ -231,6 +231,7 @@ def _jobs(
             clock=clock,
             mending=Mending(needs=runner.needs, remedy=fix),
             judged_until=lambda _: judge.judged_until,
+            judged=judge.judged,
         ),
         issues=IssueJob(
             store, inference, clustering, runner.fails_below, clusters, clock, count_members

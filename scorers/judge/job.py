@@ -81,6 +81,8 @@ class JudgeJob:
         self._clock = clock
         self._settings, self._store, self._golden = settings, store, golden
         self._fails_below, self._deliver = fails_below, deliver
+        self.boosts: Mapping[tuple[str, str, str], float] = {}
+        """Rates of the routes (service, environment, route) that are judged more for a while."""
         self._stop = Event()
         self._thread: Thread | None = None
         self._queue: JudgeQueue | None = None
@@ -113,7 +115,9 @@ class JudgeJob:
 
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be sampled."""
-        return self._queue is not None and may_be_chosen(trace_id, self._settings)
+        return self._queue is not None and may_be_chosen(
+            trace_id, self._settings, max(self.boosts.values(), default=0.0)
+        )
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Queues the sampled records of stored outcomes; they survive a crash once it returns."""
@@ -237,7 +241,12 @@ class JudgeJob:
         record = scored.record
         thinning = self._judge.thinning if self._judge else 1.0
         chosen = choose_stream(
-            record, scored.scores, self._settings, self._fails_below, thinning=thinning
+            record,
+            scored.scores,
+            self._settings,
+            self._fails_below,
+            thinning=thinning,
+            boost=self.boosts.get((record.service, record.environment, record.route), 0.0),
         )
         if chosen is None:
             return None

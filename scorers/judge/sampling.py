@@ -47,14 +47,19 @@ def choose_stream(
     fails_below: Mapping[str, float],
     *,
     thinning: float = 1.0,
+    boost: float = 0.0,
 ) -> SampleChoice | None:
     """Chooses the stream that a record is judged for; None if it is not sampled.
 
-    `thinning` (0..1) is the factor that the budget leaves of each route's rate.
+    `thinning` (0..1) is the factor that the budget leaves of each route's rate, `boost` the rate
+    (0..1) at which its route is judged for a while.
     """
     rate = settings.rate_of(record.route) * thinning
     if is_sampled(record.trace_id, rate, settings.salt):
         return SampleChoice(stream=Stream.BASE, probability=rate)
+    # Around the base sample: both together are a sample at the higher rate.
+    if is_sampled(record.trace_id, boost * thinning, settings.salt):
+        return SampleChoice(stream=Stream.BOOST, probability=boost * thinning)
     # A salt of its own: by the same hash, this sample would lie inside the base sample.
     rate = settings.suspicious_rate * thinning
     is_next = is_sampled(record.trace_id, rate, f"{settings.salt} suspicious")
@@ -63,9 +68,12 @@ def choose_stream(
     return None
 
 
-def may_be_chosen(trace_id: str, settings: JudgeSettings) -> bool:
-    """Whether a record of this trace could be sampled, whatever its route and scores."""
-    most = max(settings.sample_rate, *settings.routes.values(), 0.0)
+def may_be_chosen(trace_id: str, settings: JudgeSettings, boost: float = 0.0) -> bool:
+    """Whether a record of this trace could be sampled, whatever its route and scores.
+
+    `boost` is the highest rate at which a route is judged for a while.
+    """
+    most = max(settings.sample_rate, *settings.routes.values(), boost)
     return is_sampled(trace_id, most, settings.salt) or is_sampled(
         trace_id, settings.suspicious_rate, f"{settings.salt} suspicious"
     )

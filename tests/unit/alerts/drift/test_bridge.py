@@ -30,8 +30,8 @@ def test_a_harsher_judge_is_no_drop_and_hears_one_at_once() -> None:
     healthy = after.copy()
     harsher = [Stream(drop=0.06)] * 4
     assert max(run(healthy, harsher, range(WEEK, WEEK + 600))) == 0
-    worse = [Stream(drop=0.3)] * 4
-    assert run(after, worse, range(WEEK, WEEK + 100))[-1] == 4
+    worse = [Stream(drop=0.35)] * 4
+    assert run(after, worse, range(WEEK, WEEK + 250))[-1] == 4
 
 
 def test_without_a_canary_only_the_spreads_carry_over() -> None:

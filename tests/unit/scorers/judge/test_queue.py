@@ -81,6 +81,17 @@ def test_a_record_put_back_comes_one_round_later(queue: JudgeQueue) -> None:
     assert again.rounds == 1
 
 
+def test_the_oldest_record_of_the_sample_says_how_far_judging_has_come(queue: JudgeQueue) -> None:
+    assert queue.oldest_due() is None
+    queue.add([waiting(1, due=90.0), waiting(2, due=70.0)])
+    assert queue.oldest_due() == 70.0
+    (taken, _) = queue.due(100.0, 10)
+    queue.finish([taken], 100.0)
+    assert queue.oldest_due() == 90.0
+    queue.put_back(waiting(1, due=90.0), 500.0)
+    assert queue.oldest_due() == 0.0
+
+
 def test_after_a_crash_unfinished_records_are_judged_again_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "queue.sqlite"
     before = JudgeQueue(path, 100)

@@ -56,6 +56,21 @@ def test_the_case_of_a_trace_id_does_not_matter() -> None:
     ]
 
 
+def test_a_boost_adds_a_stream_around_the_base_sample() -> None:
+    settings = JudgeSettings(sample_rate=0.07, suspicious_rate=0, salt="s")
+    ids = [f"{number:032x}" for number in range(4000)]
+    plain = [choose_stream(record(each), (), settings, {}) for each in ids]
+    boosted = [choose_stream(record(each), (), settings, {}, boost=0.5) for each in ids]
+    assert [each for each in boosted if each and each.stream is Stream.BASE] == [
+        each for each in plain if each
+    ]
+    more = [each for each in boosted if each and each.stream is Stream.BOOST]
+    assert {each.probability for each in more} == {0.5}
+    assert 0.40 < len(more) / len(ids) < 0.46
+    assert not any(may_be_chosen(each, settings) for each in ids if not is_sampled(each, 0.07, "s"))
+    assert sum(may_be_chosen(each, settings, 0.5) for each in ids) > 1900
+
+
 def test_a_route_has_its_own_rate() -> None:
     settings = JudgeSettings(allow=True, sample_rate=0.0, routes={"/ask": 1.0}, suspicious_rate=0)
     assert choose_stream(record(route="/other"), (), settings, {}) is None
