@@ -40,9 +40,10 @@ _REQUESTS = f"""
 """
 _RECORDS = f"""
 INSERT INTO records (
-    minute, time, received, trace_id, record_id, service, environment, route, error
+    minute, time, received, trace_id, record_id, service, environment, route, query, error
 )
 SELECT minute, minute, minute, trace_id, trace_id, service, environment, route,
+    concat('What is known of number ', toString(rand(4) % 500), '?'),
     if(chance < 0.01, 'failed', NULL)
 FROM ({_REQUESTS})
 """
