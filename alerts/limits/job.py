@@ -66,7 +66,7 @@ class LimitJob:
             return tuple(self._open.values())
         if not self._checked:
             self._try(end)
-        cleared = []
+        cleared: list[Finding] = []
         for limit in self._limits:
             if limit.reaches is not Reach.NOBODY:
                 cleared += self._check(limit, end, accepted)
