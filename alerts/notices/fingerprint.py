@@ -109,7 +109,10 @@ def _retrieved(record: RagRecord) -> Sequence[Document] | None:
 
 def _has_texts(documents: Sequence[Document]) -> bool:
     """Whether all texts are known, in words or by their hashes."""
-    return all(document.text_hash or document.content for document in documents)
+    # The collector hashes every text, so the second question is seldom asked.
+    return "" not in [document.text_hash for document in documents] or all(
+        document.text_hash or document.content for document in documents
+    )
 
 
 def _chunks(
@@ -137,14 +140,18 @@ def _shown(record: RagRecord, name: Callable[[Document], str]) -> tuple[int, ...
     return tuple([short(name(document)) for document in record.context[:MOST_CHUNKS]])
 
 
+def _is_without_scores(chunks: Sequence[Chunk]) -> bool:
+    return chunks[0].score is None and all(chunk.score is None for chunk in chunks)
+
+
 def _lacks(record: RagRecord, chunks: Sequence[Chunk] | None) -> Mapping[str, Absent] | None:
     if record.error:
         return None
     lacks = {field: reason for field, reason in record.absent.items() if reason in WITHHELD}
-    if not chunks:
+    if not chunks and lacks:
         # Nothing was retrieved: its texts, ids and scores were not withheld.
         lacks = {field: lacks[field] for field in lacks if field not in OF_CHUNKS}
-    elif all(chunk.score is None for chunk in chunks):
+    elif chunks and _is_without_scores(chunks):
         lacks["scores"] = Absent.NOT_SENT
     if not record.prompt_template:
         lacks["prompt"] = Absent.NOT_SENT

@@ -18,7 +18,7 @@ FEWEST_AGAIN = 3
 FEWEST_CHANGED = 2
 FEWEST_EXPECTED = 5
 """Times that lost documents were expected again, from which they are gone if none came."""
-MOSTLY, STEADY, SELDOM = 0.7, 0.9, 0.05
+A_QUARTER, MOSTLY, STEADY, SELDOM = 0.25, 0.7, 0.9, 0.05
 WHOLE = 0.8
 """Share of new chunks from which the whole index counts as new, not a few documents."""
 LENGTH_RATIO = 1.3
@@ -181,6 +181,10 @@ def _of_repeated(
         return Naming(kind=ChangeKind.OTHER_ORDER if effects[Effect.REORDERED] else None)
     if not any(chunk.document for diff in changed for chunk in diff.chunks):
         return _without_documents(diffs, again, changed, effects)
+    of_documents = [diff for diff in changed if _is_of_documents(diff)]
+    is_ranked_anew = effects[Effect.RANKED] + replaced > (1 - MOSTLY) * _of_sets(effects)
+    if len(of_documents) >= A_QUARTER * _of_sets(effects) and not is_ranked_anew:
+        return Naming(kind=ChangeKind.DOCUMENTS)
     joined = effects[Effect.JOINED]
     if joined >= 0.5 * _of_sets(effects):
         is_new = sum(len(diff.new) for diff in changed) >= 0.5 * sum(
@@ -192,6 +196,16 @@ def _of_repeated(
     # Either what was next in rank moved up, or other questions find what they found before.
     is_loss = _is_thinned(effects) or len(changed) < STEADY * len(again)
     return _of_lost(diffs, is_loss=is_loss)
+
+
+def _is_of_documents(diff: RetrievalDiff) -> bool:
+    """Whether a new text of a known document, or a new document, came among what stayed.
+
+    The others that come along with it only make room, or take the room that it left.
+    """
+    effect = effect_of(diff)
+    is_joined = effect is Effect.JOINED and bool(diff.new_documents)
+    return is_joined or (effect is Effect.EDITED and bool(diff.new))
 
 
 def _of_lost(diffs: Sequence[RetrievalDiff], *, is_loss: bool) -> Naming:
