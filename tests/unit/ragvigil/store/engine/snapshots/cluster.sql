@@ -964,3 +964,40 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_dedupl
 
 ALTER TABLE incidents ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS verdict String CODEC(ZSTD(3)) AFTER cause;
+
+CREATE TABLE IF NOT EXISTS drift_states ON CLUSTER `main`
+(
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    numbers Array(Float64) CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+ORDER BY (service, environment, route, rubric, layer, segment)
+TTL toDate(written) + INTERVAL 60 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS sampling_overrides ON CLUSTER `main`
+(
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rate Float64 CODEC(ZSTD(1)),
+    until DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+ORDER BY (service, environment, route)
+TTL toDate(written) + INTERVAL 30 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE records ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS prompt_template Array(UInt32) CODEC(ZSTD(1)) AFTER slice;
