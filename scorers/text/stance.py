@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from scorers.text.language import are_alike, language
 from scorers.text.own_words import own_words
 from scorers.text.patterns import any_of, compile_pattern, encodable
 from scorers.text.sentences import Sentence, ending, sentences
@@ -17,6 +19,13 @@ from scorers.text.tokens import tokens
 
 LEAST_WORDS = 5
 """Least words of a sentence that states something beside a refusal."""
+MANY_STATEMENTS = 3
+"""An answer that states as much in other sentences is no partial one for a caveat: *note that the
+passages do not give the exact time*."""
+MOST_BARE = 120
+"""Characters of a refusal without a verb."""
+_AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
+_JOINED = str.maketrans("_-", "  ")
 _ASKING = frozenset("?？؟")
 
 
@@ -32,24 +41,73 @@ class Stance:
 def classify(answer: str) -> Stance:
     """Classifies an answer. Caches the last 512: several scorers and rubrics need the stance."""
     own = own_words(answer)
-    patterns = _patterns()
+    is_bare = _is_bare(answer)
     # One search of the whole text spares most answers the search sentence by sentence.
-    if not patterns.refusing.search(_normalised(own.replace("\n", " "))):
+    whole = _normalised(own.replace("\n", " "))
+    languages = _spoken(
+        answer, [each for each in _patterns().languages if each.refusing.search(whole)]
+    )
+    if not is_bare and not languages:
         return Stance(label="answered")
     parts = sentences(own)
-    refusing = tuple(
-        Sentence(sentence.start, sentence.end, answer[sentence.start : sentence.end])
-        for sentence in parts
-        if patterns.refusing.search(_normalised(sentence.text)) and not _asks(sentence.text)
-    )
+    if is_bare and not any(part.text.strip() for part in parts):  # code, as `NO_ANSWER`
+        return Stance(label="refused", refusing=(Sentence(0, len(answer), answer),))
+    refusing = _refusing(parts, languages, is_bare=is_bare)
     if not refusing:
         return Stance(label="answered")
     places = {sentence.start for sentence in refusing}
     states = any(_states(sentence.text) for sentence in parts if sentence.start not in places)
     states = states or any(
-        _goes_on(sentence.text) for sentence in parts if sentence.start in places
+        _goes_on(sentence.text, languages) for sentence in parts if sentence.start in places
     )
-    return Stance(label="partial" if states else "refused", refusing=refusing)
+    originals = tuple(
+        Sentence(sentence.start, sentence.end, answer[sentence.start : sentence.end])
+        for sentence in refusing
+    )
+    return Stance(label="partial" if states else "refused", refusing=originals)
+
+
+def _spoken(answer: str, languages: list[_Language]) -> list[_Language]:
+    """Of languages that may refuse here those that the answer is in; all where that is not sure.
+
+    A word of refusal in one language is another word in the next.
+    """
+    code = language(answer) if languages else None
+    if code is None or not any(are_alike(code, each.code) for each in _patterns().languages):
+        return languages
+    return [each for each in languages if are_alike(code, each.code)]
+
+
+def _refusing(
+    parts: Sequence[Sentence], languages: Sequence[_Language], *, is_bare: bool
+) -> list[Sentence]:
+    """The sentences that refuse; without caveats where the others state a good deal."""
+    refusing = [
+        sentence
+        for place, sentence in enumerate(parts)
+        if ((is_bare and place == 0) or _matches(languages, sentence.text))
+        and not _asks(sentence.text)
+    ]
+    others = set(parts).difference(refusing)
+    if not refusing or sum(_states(each.text) for each in others) < MANY_STATEMENTS:
+        return refusing
+    caveat = _patterns().caveat
+    return [each for each in refusing if not caveat.search(_normalised(each.text))]
+
+
+def _matches(languages: Iterable[_Language], sentence: str) -> bool:
+    normalised = _patterns().attribution.sub(" ", _normalised(sentence)).strip(" ,:")
+    return any(each.refusing.search(normalised) for each in languages)
+
+
+def _is_bare(answer: str) -> bool:
+    """Whether the answer begins with a refusal that is no sentence: `N/A`, *Not mentioned.*"""
+    start = answer[: 2 * MOST_BARE].strip()
+    first = next(iter(sentences(start)), None)
+    if first is None or len(first.text) > MOST_BARE or _asks(first.text):
+        return False
+    bare = _unaccented(_normalised(first.text).translate(_JOINED)).strip(_AROUND)
+    return bool(_patterns().bare.fullmatch(bare))
 
 
 def _asks(sentence: str) -> bool:
@@ -63,42 +121,96 @@ def _states(sentence: str) -> bool:
     return not _patterns().courtesy.search(_normalised(sentence).strip())
 
 
-def _goes_on(sentence: str) -> bool:
-    """Whether a refusing sentence states something after a word such as *but*."""
-    contrasts = list(_patterns().contrast.finditer(_normalised(sentence)))
-    if not contrasts:
-        return False
-    rest = _normalised(sentence)[contrasts[-1].end() :]
-    return _states(rest) and not _patterns().refusing.search(rest)
+def _goes_on(sentence: str, languages: Iterable[_Language]) -> bool:
+    """Whether a refusing sentence states something before or after a word such as *but*."""
+    for each in languages:
+        clauses = each.contrast.split(_normalised(sentence))
+        if len(clauses) > 1 and any(
+            _states(clause) and not _matches([each], clause) for clause in clauses
+        ):
+            return True
+    return False
+
+
+def _unaccented(text: str) -> str:
+    """The text without accents, which code words lack: `SIN_INFORMACION`."""
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFD", text.replace("ı", "i"))
+    bare = "".join(each for each in letters if unicodedata.category(each) != "Mn")
+    return unicodedata.normalize("NFC", bare)
 
 
 def _normalised(text: str) -> str:
     plain = text
     if not text.isascii():
         plain = unicodedata.normalize("NFKC", encodable(text))
-    return plain.lower().replace("’", "'")
+    # Lower-cased, a Turkish capital I with a dot is two characters.
+    return plain.lower().replace("’", "'").replace("i\u0307", "i")
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Language:
+    """How a language refuses, and its words such as *but*.
+
+    Each has a pattern of its own: with all languages in one, RE2's automaton outgrows its memory,
+    and a search takes 13 ms instead of 0.25 ms.
+    """
+
+    code: str
     refusing: Any
-    courtesy: Any
     contrast: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patterns:
+    languages: tuple[_Language, ...]
+    bare: Any
+    attribution: Any
+    caveat: Any
+    courtesy: Any
 
 
 @cache
 def _patterns() -> _Patterns:
-    """Compiles all languages into three patterns."""
+    """Compiles the patterns of all languages."""
     text = files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
-    languages = tomllib.loads(text).values()
-    refusing = (pattern for language in languages for pattern in language["refusing"])
-    courtesy = (pattern for language in languages for pattern in language["courtesy"])
-    words = (word for language in languages for word in language["contrast"])
-    # Scripts without spaces have no word boundaries.
-    contrast = "|".join(
-        rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word)
-        for word in words
-    )
+    read = tomllib.loads(text)
+
+    def together(kind: str) -> Any:
+        return compile_pattern(any_of(_of_kind(kind, read.values())))
+
     return _Patterns(
-        compile_pattern(any_of(refusing)), compile_pattern(any_of(courtesy)), re.compile(contrast)
+        languages=tuple(
+            _Language(
+                code=code,
+                refusing=compile_pattern(any_of(_of_kind("refusing", [table]))),
+                contrast=_contrast(table["contrast"]),
+            )
+            for code, table in read.items()
+            if table["refusing"]
+        ),
+        bare=compile_pattern(_unaccented(any_of(_of_kind("bare", read.values())))),
+        attribution=together("attribution"),
+        caveat=together("caveat"),
+        courtesy=together("courtesy"),
     )
+
+
+def _contrast(words: Iterable[str]) -> re.Pattern[str]:
+    # Scripts without spaces have no word boundaries.
+    return re.compile(
+        "|".join(
+            rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word)
+            for word in words
+        )
+    )
+
+
+def _of_kind(kind: str, tables: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The patterns of one kind, each with the parts that its language names in braces."""
+    for table in tables:
+        for pattern in table.get(kind, ()):
+            for name, part in table.get("names", {}).items():
+                pattern = pattern.replace(f"{{{name}}}", part)
+            yield pattern

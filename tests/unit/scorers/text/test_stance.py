@@ -1,0 +1,171 @@
+"""Refusals without a subject or a verb, answers that deny something, and what is partial."""
+
+from __future__ import annotations
+
+import pytest
+
+from scorers.text.stance import classify
+
+REFUSALS = """\
+Unable to answer based on given passages.
+N/A
+NO_ANSWER
+Unanswerable.
+Not mentioned in the context.
+`NO_ANSWER`
+Ich weiss es nicht.
+Dazu enthalten die Unterlagen nichts.
+Keine Angabe im Kontext.
+Je ne sais pas.
+Non précisé dans les documents.
+Les extraits ne mentionnent pas ce point. Si vous me donnez la référence, je chercherai volontiers.
+No lo sé.
+Información no disponible.
+Los documentos facilitados no indican el plazo.
+Não sei.
+Não consta no contexto.
+Non lo so.
+Non specificato nel testo.
+Dat weet ik niet.
+Niet vermeld in de bronnen.
+Hierover staat niets in de documenten.
+Nie wiem.
+Brak informacji w dokumentach.
+Не знаю.
+Не указано в контексте.
+文中未提及。
+我不知道。
+无法根据提供的资料回答。
+記載なし
+提供された資料には記載がありません。
+わかりません。
+Bilmiyorum.
+Belgelerde belirtilmemiş.
+정보 없음
+모르겠습니다.
+غير مذكور في السياق.
+लागू नहीं
+Vet ikke.
+Framgår inte av texten.
+En tiedä.
+Nevím.
+Neuvedeno.
+Не вказано.
+Nu știu.
+Nem tudom.
+Δεν γνωρίζω.
+Tidak disebutkan dalam dokumen.
+Không được đề cập trong tài liệu.
+לא צוין
+ไม่ทราบ
+I can only help with questions about our products.
+That is outside the scope of what I can help with.
+Sorry, I can't share that.
+The passages only describe shipping. I therefore cannot say what returns cost.
+""".splitlines()
+ANSWERS = """\
+No, gift cards cannot be refunded.
+We cannot offer refunds on opened software.
+You can't change the address once the parcel has left.
+There is no fee for returns.
+The warranty does not cover water damage.
+No documents are needed for children under six.
+If you can't find the answer, ask our support.
+The documents must not be older than three months.
+We do not ship to Iceland.
+Your data is not shared with third parties.
+Nein, Gutscheine können nicht erstattet werden.
+Wir liefern nicht nach Island.
+Die Unterlagen müssen nicht beglaubigt sein.
+Es fallen keine Kosten an.
+Das Gerät lässt sich nicht ohne PIN einschalten.
+Non, les cartes cadeaux ne sont pas remboursables.
+Nous ne livrons pas en Islande.
+Les documents ne doivent pas dater de plus de trois mois.
+No, las tarjetas regalo no se pueden devolver.
+No enviamos a Islandia.
+El texto no puede superar 500 caracteres.
+Não, os vales não podem ser reembolsados.
+O documento não pode ter mais de três meses.
+No, i buoni regalo non sono rimborsabili.
+I documenti non devono essere più vecchi di tre mesi.
+Nee, cadeaubonnen worden niet terugbetaald.
+De documenten mogen niet ouder zijn dan drie maanden.
+Nie, kart podarunkowych nie można zwrócić.
+Dokumenty nie mogą być starsze niż trzy miesiące.
+Нет, подарочные карты не возвращаются.
+Документы не должны быть старше трёх месяцев.
+不可以,礼品卡不能退款。
+文件没有大小限制。
+いいえ、ギフトカードは返金できません。
+追加の書類は必要ありません。
+データが失われることはありません。
+Hayır, hediye kartları iade edilemez.
+Belgeler üç aydan eski olmamalıdır.
+아니요, 상품권은 환불되지 않습니다.
+Nej, presentkort kan inte återbetalas.
+Ne, dárkové karty nelze vrátit.
+Ei, lahjakortteja ei voi palauttaa.
+Nu, cardurile cadou nu pot fi rambursate.
+Nem, az ajándékkártya nem váltható vissza.
+Όχι, οι δωροκάρτες δεν επιστρέφονται.
+Tidak, kartu hadiah tidak dapat dikembalikan.
+Không, thẻ quà tặng không được hoàn tiền.
+None.
+Five days.
+""".splitlines()
+STEPS = (
+    "Heat the oven to 200 degrees and salt the meat. Roast it for two hours on the lower rack. "
+    "Let it rest for ten minutes before you carve it."
+)
+
+
+@pytest.mark.parametrize("answer", REFUSALS)
+def test_a_refusal_in_any_form_is_refused(answer: str) -> None:
+    assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_that_denies_something_is_an_answer(answer: str) -> None:
+    assert classify(answer).label == "answered"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Note that the passages do not say how to brown the roast.",
+        "The passages do not give exact temperatures.",
+        "Passage 2 does not mention the oven.",
+    ],
+)
+def test_a_caveat_behind_an_answer_in_full_makes_it_no_partial_one(note: str) -> None:
+    assert classify(f"{STEPS} {note}").label == "answered"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{STEPS} I cannot tell you where to buy the meat.",
+        "Delivery takes three to five working days, but the documents do not say what it costs.",
+        "Die Lieferung dauert drei bis fünf Tage, aber die Unterlagen nennen keinen Preis.",
+    ],
+)
+def test_an_answer_to_a_part_of_the_question_is_partial(answer: str) -> None:
+    assert classify(answer).label == "partial"
+
+
+def test_a_statement_of_the_sources_is_not_what_they_lack() -> None:
+    assert classify("The documents state that vouchers are not refunded.").label == "answered"
+    assert classify("Laut den Unterlagen werden Gutscheine nicht erstattet.").label == "answered"
+
+
+def test_code_words_lack_accents_and_have_lines_between_their_words() -> None:
+    for word in (
+        "PAS_DE_REPONSE",
+        "KEINE-ANTWORT",
+        "[SIN_INFORMACION]",
+        "<no_answer>",
+        "BİLGİ_YOK",
+    ):
+        assert classify(word).label == "refused", word
+    assert classify("BİLGİ_YOK").label == "refused"
