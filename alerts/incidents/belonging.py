@@ -40,10 +40,14 @@ class SharedCause:
         self._near = settings.within_minutes * MINUTE
         self._origins: dict[tuple[object, ...], Notice | None] = {}
 
-    def onset_gap(self, first: Finding, second: Finding) -> int:
-        """Nanoseconds between two onsets, less by how far the less certain may be off."""
-        apart = abs(first.since_unix_nano - second.since_unix_nano)
-        return max(0, apart - max(self._slack(first), self._slack(second)))
+    def onset_gap(self, finding: Finding, others: Collection[Finding]) -> int:
+        """Nanoseconds from an onset to the nearest of one cause, less by how far it may be off.
+
+        Of the others, the one whose onset is surest tells how far theirs may be off.
+        """
+        slack = max(self._slack(finding), min(map(self._slack, others)))
+        onsets = (other.since_unix_nano for other in others)
+        return max(0, min(abs(finding.since_unix_nano - onset) for onset in onsets) - slack)
 
     def by_change(self, finding: Finding, others: Iterable[Finding]) -> bool:
         """Whether the finding and one of the others began with one change."""
@@ -67,12 +71,12 @@ class SharedCause:
         common = reduce(frozenset.__and__, all_causes, ANY)
         if common and not causes & common:
             return None
-        gaps = [
-            self.onset_gap(finding, other)
+        near = [
+            other
             for other, theirs in zip(others, all_causes, strict=True)
             if causes & theirs and share_a_route(finding, other)
         ]
-        return min((gap for gap in gaps if gap <= self._near), default=None)
+        return self._within(finding, near)
 
     def by_signal(self, finding: Finding, others: Iterable[Finding]) -> int | None:
         """The gap to the nearest of the others that says the same of another route; None if none.
@@ -80,14 +84,18 @@ class SharedCause:
         A fault on several routes may show on each of them alone: at the same time, in the same
         signal and direction, and of like size.
         """
-        gaps = [
-            self.onset_gap(finding, other)
+        alike = [
+            other
             for other in others
             if (finding.kind, finding.signal, direction(finding))
             == (other.kind, other.signal, direction(other))
             and _is_of_like_size(finding, other)
         ]
-        return min((gap for gap in gaps if gap <= self._near), default=None)
+        return self._within(finding, alike)
+
+    def _within(self, finding: Finding, others: Collection[Finding]) -> int | None:
+        gap = self.onset_gap(finding, others) if others else None
+        return gap if gap is not None and gap <= self._near else None
 
     def origin(self, finding: Finding) -> Notice | None:
         """The change with which a finding began; None where none fits in time and cause."""

@@ -176,7 +176,7 @@ class FoldPass:
         # What is no longer seen is no trouble of the service, and no part of one.
         if is_blind(finding) is not all(map(is_blind, incident.findings)):
             return None
-        apart = min(self._shared.onset_gap(finding, other) for other in incident.findings)
+        apart = self._shared.onset_gap(finding, incident.findings)
         if self._is_way_back(finding, incident):
             return (3, apart)
         worse = self._moment.worse(incident)

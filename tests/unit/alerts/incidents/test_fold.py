@@ -54,6 +54,13 @@ def test_the_onset_of_a_small_change_may_lie_further_off() -> None:
     assert len(folded((), [finding("a", 0), large], 40)[0]) == 2
 
 
+def test_a_sure_onset_beside_an_unsure_one_tells_that_of_the_incident() -> None:
+    sure, unsure = finding("a", 0), finding("u", 4, low=0.01, high=0.09, seen_unix_nano=at(40))
+    later = finding("b", 30)
+    assert len(folded((), [unsure, later], 40)[0]) == 1
+    assert len(folded((), [sure, unsure, later], 40)[0]) == 2
+
+
 def test_faults_on_other_routes_are_two_incidents_however_near() -> None:
     found = [finding("a", 0), finding("b", 1, routes=("/chat",))]
     incidents, events = folded((), found, 10)
