@@ -92,7 +92,9 @@ the runs. How the evidence is weighed: `alerts/verdict/posterior.py`.
 
 {table(counts)}
 
-The right layer is bold. *No incident*: nothing was noticed in the run.
+The right layer is bold. *No incident*: nothing was noticed in the run. Documents that are gone look
+like a worse retriever where no change of documents was noticed; without a source of truth, stale
+documents are found by their notice alone.
 """
 
 
