@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -128,6 +129,7 @@ class Bench:
         if not ended_file.exists():
             # Yesterday: what ends in the future is no past, and old rows are dropped.
             ended = (time.time() // DAY - 1) * DAY + ONSETS[place] * HOUR
+            shutil.rmtree(healthy, ignore_errors=True)  # an earlier run was stopped in it
             progress(f"filling a store with {HISTORY_HOURS:g} hours of healthy traffic")
             self.pool.prepare("")
             start, seed = ended - HISTORY_HOURS * HOUR, self.options.seed + place

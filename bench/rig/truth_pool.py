@@ -15,10 +15,12 @@ from bench.rig.truth_spans import trace_of
 from bench.rig.truth_texts import Texts
 from bench.rig.truth_vectors import Vectors
 from collector.record.build import records
+from ragvigil.app.parts import facts
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import Latencies, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.span import Closed, Span, Trace
+from ragvigil.store.records.traces import RubricFacts
 from scorers.judge.sampling import is_sampled
 from scorers.local.relevance import relevance
 from scorers.record_shape import measure
@@ -64,6 +66,11 @@ class Pool:
         self.judge = LabelJudge(self.truth_of)
         self._runner = Runner(load_scorers(), judged=JUDGED)
         self._scored = {}
+
+    @property
+    def facts(self) -> dict[str, RubricFacts]:
+        """What the store must know about each rubric."""
+        return facts(self._runner)
 
     def prepare(self, state: str) -> None:
         """Scores what every question gets in a state, so that a run does not wait for it."""
