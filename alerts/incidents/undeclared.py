@@ -13,12 +13,24 @@ from dataclasses import dataclass
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, is_fix
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import CAUSES, Cause, Notice
+from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
 
 DECLARED = 30 * MINUTE
 """A mark is posted this long before or after what it declares."""
 LAYERS = {Cause.RETRIEVAL: Layer.RETRIEVAL, Cause.GENERATION: Layer.GENERATION}
+
+SAID_WHOLE = frozenset(
+    {
+        ChangeKind.DOCUMENTS,
+        ChangeKind.OTHER_CHUNKS,
+        ChangeKind.OTHER_ORDER,
+        ChangeKind.RERANKED,
+        ChangeKind.REEMBEDDED,
+        ChangeKind.RECHUNKED,
+    }
+)
+"""Kinds whose words say the whole change: there was no value before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,4 +108,6 @@ def _finding(change: Notice, cleared: int, now: int) -> Finding:
 
 def _words(change: Notice) -> str:
     kind = f"{change.kind.replace('_', ' ')} without a release"
+    if not change.before and change.kind in SAID_WHOLE:
+        return f"{kind}: {change.after}"
     return f"{kind}: {change.before or 'nothing'} -> {change.after or 'nothing'}"

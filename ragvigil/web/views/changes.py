@@ -29,6 +29,10 @@ WORDS = {
     ChangeKind.LLM_MODEL: "model",
     ChangeKind.MAX_TOKENS: "max tokens",
     ChangeKind.TOP_K: "top k",
+    # Their values are sentences.
+    ChangeKind.OTHER_CHUNKS: "",
+    ChangeKind.OTHER_ORDER: "",
+    ChangeKind.RERANKED: "",
 }
 """Kinds whose names are no words; the others' are."""
 
@@ -107,7 +111,7 @@ def change_words(kind: ChangeKind, before: str, after: str) -> str:
     >>> change_words(ChangeKind.PROMPT, "v3", "v5"), change_words(ChangeKind.RECHUNKED, "", "")
     ('prompt v3 → v5', 're-chunked')
     """
-    name = WORDS.get(kind, str(kind))
+    name = WORDS.get(kind, str(kind)) if before or after else str(kind).replace("_", " ")
     if not before or not after:
         return f"{name} {before or after}".strip()
     return f"{name} {before} → {after}"

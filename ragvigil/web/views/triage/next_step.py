@@ -31,6 +31,8 @@ NAMED = {
     ChangeKind.LLM_MODEL: "model",
     ChangeKind.EMBEDDING_MODEL: "embedding model",
     ChangeKind.RERANKER: "reranker",
+    ChangeKind.RERANKED: "reranker",
+    ChangeKind.OTHER_ORDER: "reranker",
     ChangeKind.INDEX: "index",
 }
 KINDS: Mapping[str, ChangeKind] = {
@@ -39,7 +41,14 @@ KINDS: Mapping[str, ChangeKind] = {
     "model": ChangeKind.LLM_MODEL,
 }
 """Of notices and of marks; any other mark is a release."""
-INDEX = frozenset({ChangeKind.RECHUNKED, ChangeKind.REINDEXED, ChangeKind.REEMBEDDED})
+INDEX = frozenset(
+    {
+        ChangeKind.RECHUNKED,
+        ChangeKind.REINDEXED,
+        ChangeKind.REEMBEDDED,
+        ChangeKind.OTHER_CHUNKS,
+    }
+)
 
 
 class StepForm(BaseModel):
