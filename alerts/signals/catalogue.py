@@ -15,7 +15,7 @@ from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 NONE_RELEVANT = "context_relevance:none_relevant"
 """Given by a local model, to every answer that it reads."""
 OWN_LIMIT = "limit-"
-"""How ids of findings of `[[alerts.limits]]` begin: no detector of the signals goes on with them."""
+"""How ids of findings of `[[alerts.limits]]` begin: other detectors leave these alone."""
 POOL = "*"
 """In place of a route: all routes of a service together."""
 

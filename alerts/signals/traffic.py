@@ -141,9 +141,10 @@ class TrafficDetector:
         for of in counts:
             whole = of.window(list(routes.values()), accepted.get(scopes[POOL]))
             if whole is not None and self._is_ticket(whole):
-                yield self._opened(
-                    table, of, scopes[POOL], self._lost_routes(of, routes), whole, whole
-                )
+                lost = self._lost_routes(of, routes)
+                scope = scopes[POOL if len(lost) > 1 else next(iter(lost))]
+                if scope not in self._open:
+                    yield self._opened(table, of, scope, lost, whole, whole)
                 return
         for route, column in routes.items():
             if scopes[route] in self._open:

@@ -125,6 +125,12 @@ def test_one_route_that_is_lost_is_named() -> None:
     assert given[-1][1].kind is FindingKind.BROKEN
 
 
+def test_the_only_route_of_a_service_is_one_finding() -> None:
+    given = run({"/a": lambda _: 400.0}, {"/a": lambda _: 100.0}, 30)
+    assert {finding.routes for _, finding in given} == {("/a",)}
+    assert len({finding.finding_id for _, finding in given}) == 1
+
+
 def test_requests_that_moved_to_another_route_page_nobody() -> None:
     moved = {**ROUTES, "/a": lambda time: 2 * by_day(time), "/b": lose(1.0, NOW)}
     given = run(ROUTES, moved, 60)
