@@ -9,7 +9,7 @@ was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
@@ -187,6 +187,10 @@ class Corpus:
     def since(self, mark: Mark) -> list[RetrievalDiff]:
         """The newest requests from a mark on, at most LONG_WINDOW."""
         return [diff for diff in self._diffs if diff.mark >= mark]
+
+    def results(self) -> Mapping[int, tuple[tuple[Chunk, ...], Shown]]:
+        """What each known question found, and what of it reached the prompt."""
+        return self._questions
 
     def renewed(self, since: Mark) -> Corpus:
         """Returns a corpus that has learned only the requests since then."""

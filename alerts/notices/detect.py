@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from alerts.notices.corpus import RetrievalDiff
-from alerts.notices.fingerprint import VALUES, Fingerprint, Place
+from alerts.notices.corpus import RetrievalDiff, Shown
+from alerts.notices.fingerprint import VALUES, Chunk, Fingerprint, Place
 from alerts.notices.kinds import (
     FEWEST_AGAIN,
     RETRIEVAL,
@@ -22,7 +23,7 @@ from alerts.notices.settings import NoticeSettings
 from alerts.notices.sight import Sight
 from alerts.notices.template import Template
 from alerts.notices.values import Swap, Value
-from alerts.notices.words import swap_of, versions_swap
+from alerts.notices.words import AS_USUAL, swap_of, versions_swap
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import ChangeKind, Notice
 
@@ -70,6 +71,8 @@ class RouteNotices:
         self._values = {kind: Value() for kind in VALUES}
         self._template = Template()
         self.sight = Sight()
+        self._content_notice: Notice | None = None
+        self._former: Mapping[int, tuple[tuple[Chunk, ...], Shown]] = {}
         # By whether texts are sent: chunks named by their text and by their id have no past in
         # common, and a text that is not sent any more is no new chunk.
         self._pasts = {by_text: self._new_past() for by_text in (True, False)}
@@ -164,12 +167,43 @@ class RouteNotices:
             whole=new_share(diffs) >= WHOLE,
         )
         notices = tuple(self._notice(kind, since, diffs, hollow) for kind in kinds)
+        if content.kind in kinds and (undone := self._undone(diffs)) is not None:
+            back = next(notice for notice in notices if notice.kind is content.kind)
+            others = tuple(notice for notice in notices if notice is not back)
+            notices = (*others, self._putting_back(back, undone))
         if kinds:
             self._begin_anew(since)
+            self._content_notice = next(
+                (notice for notice in notices if notice.kind in ON_CONTENT), self._content_notice
+            )
         else:
             self._past.accept(since)
             self._changes = {}
         return notices
+
+    def _undone(self, diffs: Sequence[RetrievalDiff]) -> Notice | None:
+        """The last change of content, if questions find again what they found before it."""
+        known = [diff for diff in diffs if diff.question in self._former]
+        again = [diff for diff in known
+                 if self._former[diff.question] == (diff.chunks, diff.shown)]  # fmt: skip
+        is_undone = len(known) >= FEWEST_AGAIN and len(again) >= WHOLE * len(known)
+        return self._content_notice if is_undone else None
+
+    def _putting_back(self, back: Notice, undone: Notice) -> Notice:
+        """The notice in the words of the change that it undoes."""
+        evidence = {
+            **back.evidence,
+            "new_documents": undone.evidence.get("gone_documents", []),
+            "gone_documents": undone.evidence.get("new_documents", []),
+        }
+        return replace(
+            back,
+            notice_id=identity(*self.place, undone.kind, back.since_unix_nano, size=12),
+            kind=undone.kind,
+            before=undone.after,
+            after=undone.before or AS_USUAL,
+            evidence=evidence,
+        )
 
     def _add_what_came_along(self, since: Mark) -> None:
         """Adds what is not certain by itself, but changes together with something that is."""
@@ -297,6 +331,7 @@ class RouteNotices:
         if ChangeKind.RELEASE in changed:
             self._values[ChangeKind.PROMPT] = self._values[ChangeKind.PROMPT].renewed(since)
         if on_retrieval:
+            self._former = self._past.corpus.results()
             self._past.begin_anew(since)
             for by_text, past in self._pasts.items():
                 if past is not self._past:

@@ -20,6 +20,7 @@ from alerts.notices.values import Swap
 from ragvigil.model.notice import ChangeKind
 
 NAMED = 5
+AS_USUAL = "as usual"
 Medians = Mapping[str, tuple[float | None, float | None]]
 """A number's median before the change and since."""
 
@@ -54,17 +55,17 @@ def _words(kind: ChangeKind, diffs: Sequence[RetrievalDiff], medians: Medians) -
     if kind is ChangeKind.DOCUMENTS:
         return "", _documents(diffs)
     if kind is ChangeKind.OTHER_CHUNKS:
-        return "", _other_chunks(diffs)
+        return AS_USUAL, _other_chunks(diffs)
     if kind is ChangeKind.OTHER_ORDER:
         share = _of_repeats(diffs, [_shows(kind, diff) for diff in diffs])
-        return "", f"the same chunks in another order {share}"
+        return AS_USUAL, f"the same chunks in another order {share}"
     if kind is ChangeKind.RERANKED:
         share = _of_repeats(diffs, [diff.is_shown_otherwise for diff in diffs])
-        return "", f"of the same retrieved chunks others in the prompt {share}"
+        return AS_USUAL, f"of the same retrieved chunks others in the prompt {share}"
     if kind is ChangeKind.REEMBEDDED:
         pair = _pair(medians["mean_score"], "mean score {:.3g}")
         share = _of_repeats(diffs, [diff.is_moved for diff in diffs])
-        return pair if any(pair) else ("", f"other scores for the same chunks {share}")
+        return pair if any(pair) else (AS_USUAL, f"other scores for the same chunks {share}")
     if kind is ChangeKind.CHUNK_COUNT:
         moved = max(("retrieved", "in_prompt"), key=lambda name: _ratio(medians[name]))
         return _pair(medians[moved], "{:g} chunks " + moved.replace("_", " "))

@@ -114,7 +114,7 @@ def change_words(kind: ChangeKind, before: str, after: str) -> str:
     name = WORDS.get(kind, str(kind)) if before or after else str(kind).replace("_", " ")
     if not before or not after:
         return f"{name} {before or after}".strip()
-    return f"{name} {before} → {after}"
+    return f"{name} {before} → {after}".strip()
 
 
 def _together(noticed: Sequence[Notice]) -> list[list[Notice]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from alerts.incidents.suspects import undoes
 from alerts.notices.fingerprint import Chunk, Fingerprint
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from tests.unit.alerts.fingerprints import (
@@ -73,7 +74,7 @@ def test_wrong_chunks_for_a_share_of_requests_are_no_change_of_the_corpus(
         found = noticed(traffic((300, usual), (150, mixed), seed=seed))
         assert kinds(found) == [ChangeKind.OTHER_CHUNKS]
         notice = found[0][1]
-        assert (notice.before, CAUSES[notice.kind]) == ("", (Cause.RETRIEVAL,))
+        assert (notice.before, CAUSES[notice.kind]) == ("as usual", (Cause.RETRIEVAL,))
         assert notice.after.startswith("other chunks for the same questions on ")
         assert notice.after.endswith(" % of requests")
 
@@ -167,3 +168,15 @@ def test_numbers_that_read_the_same_are_not_shown_as_a_change() -> None:
         break
     else:
         pytest.fail("nothing was noticed")
+
+
+@pytest.mark.parametrize(
+    ("broken", "share"),
+    [(of_another_question, 0.3), (turned, 1.0), (three_for_all, 1.0)],
+)
+def test_what_is_put_back_undoes_the_change_in_its_own_words(broken: Found, share: float) -> None:
+    mixed = [Setup(chunks=broken)] * round(10 * share) + [USUAL] * round(10 - 10 * share)
+    found = noticed(traffic((300, USUAL), (200, mixed), (100, USUAL)))
+    (_, there), *rest = found
+    assert all(undoes(back, there) for _, back in rest), rest
+    assert share < 1 or len(rest) == 1
