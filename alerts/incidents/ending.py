@@ -69,8 +69,8 @@ def _name(fix: Notice, changes: Iterable[Notice], settings: IncidentSettings) ->
         for change in changes
         if change.kind is ChangeKind.RELEASE and is_one_change(fix, change, settings)
     ]
-    if releases and max(releases):
-        return f"{ChangeKind.RELEASE} {max(releases)}"
+    if version := max(releases, default=""):
+        return f"{ChangeKind.RELEASE} {version}"
     return f"{fix.kind} {fix.after}".rstrip()
 
 
