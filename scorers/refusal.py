@@ -12,9 +12,11 @@
 
 A label without a value: the rate of refusals is neither good nor bad by itself. *Refused*: the
 answer declines or says that the information is missing, and states nothing else; apologies, offers,
-advice where to look and questions do not count as statements. *Partial*: it does both. Quotations
-and code are not the answer's own words and are ignored. Patterns are data, per language
-(`text/refusal_patterns.toml`).
+advice where to look and questions do not count as statements. *Partial*: it does both; a caveat
+behind an answer in full (*note that the passages give no exact time*) makes it no partial one.
+A code word (`N/A`, `NO_ANSWER`) or a phrase without a verb (*Not mentioned in the context.*) at the
+start refuses too. Quotations and code are not the answer's own words and are ignored. Patterns are
+data, per language (`text/refusal_patterns.toml`).
 """
 
 from __future__ import annotations
