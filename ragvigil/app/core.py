@@ -126,15 +126,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     runner = Runner(load_scorers(settings.scorers), settings.scorers)
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
-    store = Store.open(
-        settings.store,
-        settings.data_dir,
-        epoch=int(time.time()),
-        keep_seconds=KEEP_SECONDS,
-        clock=clock.now,
-    )
-    if damaged := damage.set_aside(store):
-        log.error("damaged parts of the store were set aside", **damaged)
+    store = _open_store(settings, clock)
     try:
         parts = assemble(settings, store, runner, scores, clock.now)
         pipeline = Pipeline(parts.pipeline)
@@ -162,6 +154,19 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     finally:
         store.close()
     log.info("core stopped")
+
+
+def _open_store(settings: Settings, clock: Pace) -> Store:
+    store = Store.open(
+        settings.store,
+        settings.data_dir,
+        epoch=int(time.time()),
+        keep_seconds=KEEP_SECONDS,
+        clock=clock.now,
+    )
+    if damaged := damage.set_aside(store):
+        log.error("damaged parts of the store were set aside", **damaged)
+    return store
 
 
 def _status(
