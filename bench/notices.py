@@ -340,8 +340,8 @@ def main() -> None:
     rolling = {form.name: faults(form, runs, seed, share=ROLLING) for form in forms}
     others = other_services(2 if small else 20, seed)
     silent = quiet_traffic(forms[0], days, seed)
-    modes = healthy_modes(days, seed)
-    matrix, named = kind_matrix(4 if small else 20, seed)
+    modes = healthy_modes(0.5 if small else days, seed)
+    matrix, named = kind_matrix(2 if small else 20, seed)
     tallies = {**whole, "other_services": others}
     figures: dict[str, object] = {
         "whole": {name: tally.figures() for name, tally in tallies.items()},
