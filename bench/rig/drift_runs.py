@@ -53,14 +53,12 @@ def watched(
 ) -> Outcome:
     """Runs the detector; alarms count after `warm_weeks`, and before a series' onset.
 
-    `onsets` are ticks; a drop ends `ends_after` ticks later. A second alarm within a day of the end
-    of the first is the same episode, as in the product.
+    `onsets` are ticks; a drop ends `ends_after` ticks later.
     """
-    states, boost = empty(series), np.ones(series)
+    states, boost, cost = empty(series), np.ones(series), 0.0
     begin = np.full(series, 10**9) if onsets is None else onsets
     seen = Outcome(minutes=np.full(series, np.inf), episodes=np.zeros(series, dtype=np.int64))
     plain = PlainThreshold(series)
-    cost = healthy = 0.0
     pool, most = np.full(series, -1), np.full(series, np.inf)
     for number in range(int((warm_weeks + weeks) * WEEK)):
         is_down = (number >= begin) & (number < begin + ends_after)
@@ -72,18 +70,17 @@ def watched(
         fires = plain.fires(number, counts)
         if number < warm_weeks * WEEK:
             continue
-        before, after = raised & (number < begin), raised & (number >= begin)
-        seen.alarms += int(before.sum())
-        seen.series_weeks += float((number < begin).sum()) / WEEK
-        seen.plain += int((fires & (number < begin)).sum())
+        is_healthy = number < begin
+        after = raised & ~is_healthy
+        seen.alarms += int((raised & is_healthy).sum())
+        seen.series_weeks += float(is_healthy.sum()) / WEEK
+        seen.plain += int((fires & is_healthy).sum())
         seen.episodes += after & (states["onset"] != onset)
         first = after & np.isinf(seen.minutes)
         seen.minutes[first] = (number + 1 - begin[first]) * TICK / 60
-        cost += float(boost[number < begin].sum())
-        healthy += float((number < begin).sum())
-        if boosts:
-            boost = _boosted(boost, states)
-    seen.boost_cost = cost / max(healthy, 1.0)
+        cost += float(boost[is_healthy].sum())
+        boost = _boosted(boost, states) if boosts else boost
+    seen.boost_cost = cost / max(seen.series_weeks * WEEK, 1.0)
     return seen
 
 
