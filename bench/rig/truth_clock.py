@@ -1,6 +1,6 @@
 """The real watch on a virtual clock: rows as the daemon writes them, a turn of the watch a minute.
 
-A store is healthy once with healthy traffic; each run goes on from a copy of it. Nothing waits for
+A store is filled once with healthy traffic; each run goes on from a copy of it. Nothing waits for
 the machine's time: the clock moves when a turn is done, and steps of audits end within theirs.
 """
 
@@ -15,13 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from alerts.deltas.job import DeltaJob
 from alerts.notices.fingerprint import fingerprint_of
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watch
-from bench.rig.truth_pool import Pool, Request
+from bench.rig.truth_pool import JUDGED, Pool, Request
 from bench.rig.truth_traffic import HOUR, MINUTE, Episode, requests
-from ragvigil.app.parts import facts
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
 from ragvigil.store.engine.store import Store
@@ -31,11 +29,9 @@ from ragvigil.store.settings import StoreSettings
 from ragvigil.store.watch import incidents as stored_incidents
 from ragvigil.store.watch import notices as stored_notices
 from ragvigil.store.watch.incidents import IncidentFilter
-from scorers.runner import Runner, load_scorers
 
 SETTLED_SECONDS = 40
 """A turn at this second of a minute sees the minute before as closed."""
-TICK_MINUTES = 5
 AUDIT_PATIENCE = 120.0
 
 
@@ -48,11 +44,10 @@ class Rehearsal:
     now: float
     _rows: TraceRows = field(init=False)
     _watch: Watch | None = None
-    _deltas: DeltaJob | None = None
     _serial: int = 0
 
     def __post_init__(self) -> None:
-        self._rows = TraceRows(facts(_runner()), replica=self.store.replica, epoch=self.store.epoch)
+        self._rows = TraceRows(self.pool.facts, replica=self.store.replica, epoch=self.store.epoch)
 
     @property
     def watch(self) -> Watch:
@@ -64,6 +59,7 @@ class Rehearsal:
                 MetricsSettings(),
                 self.pool.judge,
                 clock=lambda: self.now,
+                judged=JUDGED,
             )
         return self._watch
 
@@ -90,12 +86,6 @@ class Rehearsal:
         self.watch.run()
         self.watch.stop(AUDIT_PATIENCE)
 
-    def tick(self) -> None:
-        """One turn of the deltas."""
-        if self._deltas is None:
-            self._deltas = DeltaJob(self.store, AlertsSettings(), failing=_runner().fails_below)
-        self._deltas.run(self.now)
-
     def incidents(self, since: float) -> list[Incident]:
         """The incidents that opened since then, oldest first."""
         listed = stored_incidents.find(self.store, IncidentFilter(since=int(since)))
@@ -107,10 +97,6 @@ class Rehearsal:
         listed = stored_notices.find(self.store, since=int(since))
         noticed = [one for one in listed if one.noticed_unix_nano >= since * 1e9]
         return sorted(noticed, key=lambda one: one.noticed_unix_nano)
-
-
-def _runner() -> Runner:
-    return Runner(load_scorers())
 
 
 @contextlib.contextmanager

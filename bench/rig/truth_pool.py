@@ -21,6 +21,7 @@ from ragvigil.model.record import Latencies, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.span import Closed, Span, Trace
 from ragvigil.store.records.traces import RubricFacts
+from scorers.judge.job import families
 from scorers.judge.sampling import is_sampled
 from scorers.local.relevance import relevance
 from scorers.record_shape import measure
@@ -30,7 +31,7 @@ from scorers.runner import Runner, load_scorers
 HEALTHY = ""
 STATES = (HEALTHY, *SETUPS)
 ACCIDENTS = ("", *NATURAL)
-JUDGED = tuple(name for name, rubric in load_rubrics().items() if rubric.judge is not None)
+JUDGED = frozenset(rubric.name for family in families(load_rubrics()) for rubric in family)
 SAMPLED, SALT = 0.07, "truth"
 SAMPLE_RUBRICS = ("context_relevance", "groundedness", "answer_relevance")
 """What the judge asks of the sample; audits ask what their settings say."""
