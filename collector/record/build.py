@@ -112,11 +112,9 @@ def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | Non
 def _record(parts: AnswerParts, trace: Trace, rules: RouteRules) -> RagRecord:
     extent, gathered = parts.extent, parts.evidence
     readings = [node.reading for node in extent.nodes if node.reading is not None]
-    spans = [reading.span for reading in readings]
-    fields = FieldReadings(readings)
-    at = service_span(extent, spans)
+    spans, fields = [reading.span for reading in readings], FieldReadings(readings)
+    at, cited = service_span(extent, spans), _citations(parts, fields)
     template = prompt_template(extent, fields)
-    cited = _citations(parts, fields)
     return RagRecord(
         record_id=extent.root.id,
         trace_id=trace.trace_id,
