@@ -24,6 +24,8 @@ MANY_STATEMENTS = 3
 passages do not give the exact time*."""
 MOST_BARE = 120
 """Characters of a refusal without a verb."""
+LEAST_CLAUSE = 3
+"""Least words of a clause that states something before its reason, or with a yes or no."""
 _AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
 _JOINED = str.maketrans("_-", "  ")
 _ASKING = frozenset("?？؟")
@@ -96,8 +98,27 @@ def _refusing(
 
 
 def _matches(languages: Iterable[_Language], sentence: str) -> bool:
-    normalised = _patterns().attribution.sub(" ", _normalised(sentence)).strip(" ,:")
-    return any(each.refusing.search(normalised) for each in languages)
+    own = _own(sentence)
+    return any(each.refusing.search(_main_clause(own, each)) for each in languages)
+
+
+def _own(sentence: str) -> str:
+    """A sentence without who says it, without its condition and without idioms."""
+    said = _patterns().attribution.sub(" ", _normalised(sentence).strip())
+    return str(_patterns().idiom.sub(" ", said)).strip(" ,:")
+
+
+def _main_clause(sentence: str, each: _Language) -> str:
+    """A sentence up to its reason; whole where the reason speaks of the sources.
+
+    A statement about the world may be reasoned by data that lack: *not for children, because there
+    are too few data*. An answer that is missing for such a reason says so before it.
+    """
+    reason = each.reason.search(sentence)
+    if reason is None or each.source is None or each.source.search(sentence, reason.end()):
+        return sentence
+    main = sentence[: reason.start()]
+    return main if len(tokens(main)) >= LEAST_CLAUSE else sentence
 
 
 def _is_bare(answer: str) -> bool:
@@ -106,7 +127,7 @@ def _is_bare(answer: str) -> bool:
     first = next(iter(sentences(start)), None)
     if first is None or len(first.text) > MOST_BARE or _asks(first.text):
         return False
-    bare = _unaccented(_normalised(first.text).translate(_JOINED)).strip(_AROUND)
+    bare = _unaccented(_own(first.text).translate(_JOINED)).strip(_AROUND)
     return bool(_patterns().bare.fullmatch(bare))
 
 
@@ -116,9 +137,11 @@ def _asks(sentence: str) -> bool:
 
 def _states(sentence: str) -> bool:
     """Whether a sentence beside a refusal states something: no courtesy and no question."""
-    if _asks(sentence) or len(tokens(sentence)) < LEAST_WORDS:
+    if _asks(sentence):
         return False
-    return not _patterns().courtesy.search(_normalised(sentence).strip())
+    normalised = _normalised(sentence).strip()
+    least = LEAST_CLAUSE + 1 if _patterns().polar.search(normalised) else LEAST_WORDS
+    return len(tokens(sentence)) >= least and not _patterns().courtesy.search(normalised)
 
 
 def _goes_on(sentence: str, languages: Iterable[_Language]) -> bool:
@@ -151,7 +174,7 @@ def _normalised(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Language:
-    """How a language refuses, and its words such as *but*.
+    """How a language refuses, its words such as *but* and *because*, and its names of sources.
 
     Each has a pattern of its own: with all languages in one, RE2's automaton outgrows its memory,
     and a search takes 13 ms instead of 0.25 ms.
@@ -160,6 +183,8 @@ class _Language:
     code: str
     refusing: Any
     contrast: re.Pattern[str]
+    reason: re.Pattern[str]
+    source: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +192,8 @@ class _Patterns:
     languages: tuple[_Language, ...]
     bare: Any
     attribution: Any
+    idiom: Any
+    polar: Any
     caveat: Any
     courtesy: Any
 
@@ -185,26 +212,37 @@ def _patterns() -> _Patterns:
             _Language(
                 code=code,
                 refusing=compile_pattern(any_of(_of_kind("refusing", [table]))),
-                contrast=_contrast(table["contrast"]),
+                contrast=_words([*table["contrast"], ";"]),
+                reason=_words(table.get("reason", ())),
+                source=_sources(table),
             )
             for code, table in read.items()
             if table["refusing"]
         ),
         bare=compile_pattern(_unaccented(any_of(_of_kind("bare", read.values())))),
         attribution=together("attribution"),
+        idiom=together("idiom"),
+        polar=together("polar"),
         caveat=together("caveat"),
         courtesy=together("courtesy"),
     )
 
 
-def _contrast(words: Iterable[str]) -> re.Pattern[str]:
-    # Scripts without spaces have no word boundaries.
-    return re.compile(
-        "|".join(
-            rf"(?<!\w){re.escape(word)}(?!\w)" if word[0] < "\u2e80" else re.escape(word)
-            for word in words
-        )
-    )
+def _sources(table: Mapping[str, Any]) -> Any:
+    named = table.get("names", {}).get("source")
+    return compile_pattern(named) if named else None
+
+
+def _words(words: Iterable[str]) -> re.Pattern[str]:
+    """Matches any of some words or marks; nothing where there are none."""
+    return re.compile("|".join(map(_word, words)) or r"(?!)")
+
+
+def _word(word: str) -> str:
+    if word[0] >= "\u2e80":  # scripts without spaces have no word boundaries
+        return re.escape(word)
+    before, after = (r"(?<!\w)", r"(?!\w)")
+    return f"{before if word[0].isalnum() else ''}{re.escape(word)}{after if word[-1].isalnum() else ''}"
 
 
 def _of_kind(kind: str, tables: Iterable[Mapping[str, Any]]) -> Iterator[str]:
