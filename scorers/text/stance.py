@@ -28,6 +28,7 @@ LEAST_CLAUSE = 3
 """Least words of a clause that states something before its reason, or with a yes or no."""
 _AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
 _JOINED = str.maketrans("_-", "  ")
+_MARKER = re.compile(r"[\[【(]\d[\d, ]*[\])】]")
 _ASKING = frozenset("?？؟")
 
 
@@ -127,7 +128,7 @@ def _is_bare(answer: str) -> bool:
     first = next(iter(sentences(start)), None)
     if first is None or len(first.text) > MOST_BARE or _asks(first.text):
         return False
-    bare = _unaccented(_own(first.text).translate(_JOINED)).strip(_AROUND)
+    bare = _unaccented(_own(_MARKER.sub(" ", first.text)).translate(_JOINED)).strip(_AROUND)
     return bool(_patterns().bare.fullmatch(bare))
 
 
