@@ -3,9 +3,11 @@
     .venv/bin/python bench/refusal.py [--small]
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
-partial. The wordings (`rig/refusal_wordings.jsonl`) were written by somebody who does not know the
-patterns, and whoever changes the patterns does not read them. Labelled answers in full are halved
-by the hash of their group: patterns are tuned on one half and measured here on the other.
+partial. Two sets of wordings were written by people who do not know the patterns. The patterns
+were mended on the first (`rig/refusal_wordings.jsonl`): `fit` says how well they fit it. Whoever
+changes them never reads the second (`rig/refusal_wordings_unseen.jsonl`), and the bars judge that
+alone. Labelled answers in full are halved by the hash of their group: patterns are tuned on one
+half and measured here on the other.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ from scorers.text.stance import classify
 LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
-WORDINGS = Path(__file__).parent / "rig" / "refusal_wordings.jsonl"
+FLOOR_RECALL, CEILING_PARTIAL = 0.93, 0.04
+"""What the small size judges on the unseen wordings: what was measured, less two points."""
+RIG = Path(__file__).parent / "rig"
+FIT, UNSEEN = RIG / "refusal_wordings.jsonl", RIG / "refusal_wordings_unseen.jsonl"
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
 WHOLE_SETS = (*SETS, "ragtruth_qa", "expertqa_claims", "lfqa_verification", "halueval_qa",
               "attributionbench_dev", "rgb_fact")  # fmt: skip
@@ -69,9 +74,9 @@ def share(labels: Sequence[str], wanted: str) -> float:
     return round(labels.count(wanted) / max(1, len(labels)), 4)
 
 
-def wordings() -> dict[str, dict[str, float]]:
+def wordings(path: Path) -> dict[str, dict[str, float]]:
     """By language, and for all, how refusals, near answers and partial answers are classified."""
-    written = [json.loads(line) for line in WORDINGS.read_text("utf-8").splitlines()]
+    written = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     languages = sorted({row["language"] for row in written})
     by_form = {
         language: _wordings_of([row for row in written if row["language"] == language])
@@ -115,44 +120,56 @@ def full_answers(*, small: bool) -> dict[str, dict[str, float]]:
     }
 
 
-def main() -> None:
-    small = "--small" in sys.argv
+def of_labelled(*, small: bool) -> dict[str, Any]:
+    """F1 on turns, false alarms on answers, and what an answer costs once the patterns are warm."""
     turns = rows("mtrag_un", small=small)
-    turns_f1 = f1(
-        [bool(row["unanswerable"]) for row in turns], [is_refused(row["answer"]) for row in turns]
-    )
     plain = [row for row in rows("delucionqa_refusal", small=small) if not row["refusal"]]
-    alarms = sum(is_refused(row["answer"]) for row in plain) / len(plain)
     quoting = rows("quoted_refusals", small=True)
-    quoted = sum(classify(row["answer"]).label != "answered" for row in quoting) / len(quoting)
-    languages = by_language()
-    unseen = wordings()
-    full = full_answers(small=small)
-    started = time.perf_counter()
+    true = [bool(row["unanswerable"]) for row in turns]
+    alarms = [is_refused(row["answer"]) for row in plain]
+    quoted = [classify(row["answer"]).label != "answered" for row in quoting]
+    started = time.process_time()
     for row in plain:
         classify.__wrapped__(row["answer"])
-    micros = (time.perf_counter() - started) / len(plain) * 1e6
-    figures: dict[str, object] = {
-        "mtrag_un_f1": round(turns_f1, 4),
-        "languages_f1": languages,
-        "wordings": unseen,
-        "full_answers": full,
-        "false_alarms_delucionqa": round(alarms, 4),
-        "false_alarms_quoting": round(quoted, 4),
+    micros = (time.process_time() - started) / len(plain) * 1e6
+    return {
+        "mtrag_un_f1": round(f1(true, [is_refused(row["answer"]) for row in turns]), 4),
+        "false_alarms_delucionqa": round(sum(alarms) / len(plain), 4),
+        "false_alarms_quoting": round(sum(quoted) / len(quoting), 4),
         "rows": [len(turns), len(plain), len(quoting)],
         "micros_an_answer": round(micros, 1),
     }
-    bars = {
-        f"mtrag_un F1 >= {LEAST_F1}": turns_f1 >= LEAST_F1,
+
+
+def bars_of(figures: Mapping[str, Any], *, small: bool) -> dict[str, bool]:
+    languages, full = figures["languages_f1"], figures["full_answers"]["all"]
+    unseen = figures["unseen"]["all"]
+    least = FLOOR_RECALL if small else LEAST_RECALL
+    most = CEILING_PARTIAL if small else MOST_PARTIAL
+    return {
+        f"mtrag_un F1 >= {LEAST_F1}": figures["mtrag_un_f1"] >= LEAST_F1,
         f"F1 >= {LEAST_F1} in each of 8 languages": len(languages) >= 8
         and min(languages.values()) >= LEAST_F1,
-        "false alarms on delucionqa_refusal <= 0.01": alarms <= 0.01,
-        "false alarms on answers that quote a refusal <= 0.05": quoted <= 0.05,
-        f"recall on wordings >= {LEAST_RECALL}": unseen["all"]["recall"] >= LEAST_RECALL,
-        f"full answers called refused <= {MOST_REFUSED}": full["all"]["refused"] <= MOST_REFUSED,
-        f"full answers called partial <= {MOST_PARTIAL}": full["all"]["partial"] <= MOST_PARTIAL,
+        "false alarms on delucionqa_refusal <= 0.01": figures["false_alarms_delucionqa"] <= 0.01,
+        "false alarms on answers that quote a refusal <= 0.05": figures["false_alarms_quoting"]
+        <= 0.05,
+        f"recall on unseen wordings >= {least}": unseen["recall"] >= least,
+        f"unseen near answers called partial <= {most}": unseen["false_partial"] <= most,
+        f"full answers called refused <= {MOST_REFUSED}": full["refused"] <= MOST_REFUSED,
+        f"full answers called partial <= {MOST_PARTIAL}": full["partial"] <= MOST_PARTIAL,
     }
-    finish("refusal", figures, bars, seed=0)
+
+
+def main() -> None:
+    small = "--small" in sys.argv
+    figures: dict[str, object] = {
+        **of_labelled(small=small),
+        "languages_f1": by_language(),
+        "unseen": wordings(UNSEEN),
+        "fit": wordings(FIT),
+        "full_answers": full_answers(small=small),
+    }
+    finish("refusal", figures, bars_of(figures, small=small), seed=0)
 
 
 if __name__ == "__main__":

@@ -242,8 +242,9 @@ def _words(words: Iterable[str]) -> re.Pattern[str]:
 def _word(word: str) -> str:
     if word[0] >= "\u2e80":  # scripts without spaces have no word boundaries
         return re.escape(word)
-    before, after = (r"(?<!\w)", r"(?!\w)")
-    return f"{before if word[0].isalnum() else ''}{re.escape(word)}{after if word[-1].isalnum() else ''}"
+    before = r"(?<!\w)" if word[0].isalnum() else ""
+    after = r"(?!\w)" if word[-1].isalnum() else ""
+    return f"{before}{re.escape(word)}{after}"
 
 
 def _of_kind(kind: str, tables: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -169,3 +169,83 @@ def test_code_words_lack_accents_and_have_lines_between_their_words() -> None:
     ):
         assert classify(word).label == "refused", word
     assert classify("BİLGİ_YOK").label == "refused"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I am restricted to questions about the warranty terms and must pass on this one.",
+        "Anfragen dieser Art werden hier nicht beantwortet.",
+        "Je ne traite que les questions relatives aux congés.",
+        "Por motivos de confidencialidad no se facilita esa información.",
+        "Mogę rozmawiać wyłącznie o ofercie banku.",
+        "Я консультирую только по вопросам ипотеки.",
+        "Yalnızca sigorta konularında yanıt verebiliyorum.",
+        "本サービスではその種のご質問にはお答えしておりません。",
+        "我只能回答与保险有关的问题。",
+    ],
+)
+def test_a_policy_that_keeps_the_assistant_from_answering_refuses(answer: str) -> None:
+    assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The passages are about a different product line.",
+        "The excerpts end before the results are reported.",
+        "Der Auszug bricht ab, bevor das Ergebnis genannt wird.",
+        "El contexto solo habla de Berlín, no de Hamburgo.",
+        "De fragmenten zijn te vaag.",
+        "给出的片段讲的是另一款产品。",
+        "渡された抜粋は別の製品に関するものです。",
+    ],
+)
+def test_a_context_of_another_matter_or_that_breaks_off_refuses(answer: str) -> None:
+    assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The drug is not for children under six, since there is too little data.",
+        "The author is unknown.",
+        "The number of victims could not be determined.",
+        "The committee found no evidence of fraud.",
+        "If you do not know the answer, leave the field empty.",
+        "There is no information desk in terminal 1.",
+        "Leider ist die Gebühr nicht erstattbar.",
+        "Das Mittel ist nichts für Kinder, weil keine ausreichenden Daten vorliegen.",
+        "No hay aparcamiento gratuito cerca de la estación.",
+        "Non sono ammessi cani.",
+        "Ücret maalesef iade edilmiyor.",
+        "Lamentablemente, la tasa no es reembolsable.",
+        "駅の近くに無料の駐車場はありません。",
+        "작가는 알려져 있지 않습니다. 죄송하지만 수강료는 환불되지 않습니다.",
+        "لا يوجد موقف مجاني قرب المحطة.",
+    ],
+)
+def test_a_denial_about_the_world_with_its_reason_is_an_answer(answer: str) -> None:
+    assert classify(answer).label == "answered"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The bridge was built in 1932; its cost is not mentioned in the documents.",
+        "Yes, dogs are allowed. The context does not mention cats.",
+        "Sie können mit Karte zahlen; zu Gutscheinen steht im Kontext nichts.",
+        "Puede pagar con tarjeta en la caja. El contexto no dice nada de cheques.",
+    ],
+)
+def test_a_clause_or_a_yes_beside_a_refusal_is_substance(answer: str) -> None:
+    assert classify(answer).label == "partial"
+
+
+def test_an_offer_or_an_address_behind_a_refusal_is_no_substance() -> None:
+    for offer in ("Feel free to write to help@firm.example.", "Our desk picks up on 0800 123456."):
+        assert classify(f"I could not find anything on that. {offer}").label == "refused", offer
+
+
+def test_a_marker_behind_a_code_word_hides_no_refusal() -> None:
+    assert classify("Not stated [1].").label == "refused"
