@@ -22,6 +22,8 @@ SHORTEST, LONGEST = 5, 60
 """Bounds, in minutes, of the window in which a finding's requests were counted."""
 MOST_SLACK = 20 * MINUTE
 """Most that an onset may be off by."""
+COPIED = "answer_language"
+"""What an answer takes over from its context."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
 """Kinds whose onset is the time of a change."""
 
@@ -153,11 +155,12 @@ def _z(finding: Finding) -> float | None:
 def _reach(finding: Finding) -> frozenset[Cause]:
     """The possible causes, those included from which the finding may follow as further damage.
 
-    Worse context makes worse answers, so numbers of answers may move with the retrieval. What no
-    context does to an answer (it is cut off, it has no text, it cites what is not there) is broken,
-    not moved.
+    Worse context makes worse answers, so numbers of answers may move with the retrieval, and an
+    answer copied from it has its language. What no context does to an answer (it is cut off, it has
+    no text, it cites what is not there) is broken, not moved.
     """
     causes = possible(finding)
     is_further = finding.kind in (FindingKind.MOVED, FindingKind.DRIFT)
+    is_further |= finding.signal.partition(":")[0] == COPIED
     is_of_answers = finding.layer is not Layer.RETRIEVAL and Cause.GENERATION in causes
     return causes | FOUND if is_further and is_of_answers else causes

@@ -38,6 +38,15 @@ MEASURED = frozenset(
 
 All other kinds hold what the service states: version 2.5 is not version 2.4.
 """
+FOUND_OTHERWISE = MEASURED | {
+    ChangeKind.DOCUMENTS,
+    ChangeKind.OTHER_CHUNKS,
+    ChangeKind.OTHER_ORDER,
+    ChangeKind.RERANKED,
+}
+"""Kinds that no service states: they are seen in what its questions find."""
+MOST_LATE = 15 * MINUTE
+"""Most that the beginning may be off of a change that only a share of the requests shows."""
 CITATIONS = "citations"
 COSTLY = frozenset({"seconds_total", "cost_usd"})
 """Numbers that are better when they are lower."""
@@ -137,7 +146,8 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     """Whether two notices of a service are one change.
 
     That is the same change as it reaches further routes, or several kinds of change at the same
-    time on the same route, of which one may be the cause of the other (a release of anything).
+    time on the same route, of which one may be the cause of the other (a release of anything). What
+    only a share of the requests shows is named by few of them: on each route perhaps otherwise.
     """
     if first.notice_id == second.notice_id:
         return True
@@ -149,7 +159,16 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     share_route = not first.route or not second.route or first.route == second.route
     causes = [set(CAUSES[change.kind]) for change in (first, second)]
     may_be_one = not all(causes) or bool(causes[0] & causes[1])
-    return share_route and may_be_one and apart <= settings.within_minutes * MINUTE
+    near = settings.within_minutes * MINUTE
+    if _is_partial(first) and _is_partial(second):
+        found_late = max(first.noticed_unix_nano - first.since_unix_nano,
+                         second.noticed_unix_nano - second.since_unix_nano)  # fmt: skip
+        return may_be_one and apart - min(found_late, MOST_LATE) <= near
+    return share_route and may_be_one and apart <= near
+
+
+def _is_partial(change: Notice) -> bool:
+    return change.share < 1 and change.kind in FOUND_OTHERWISE
 
 
 def _is_same_step(first: Notice, second: Notice) -> bool:

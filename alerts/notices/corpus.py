@@ -31,6 +31,8 @@ V = TypeVar("V")
 FIRST = ("half_new", "nearly_all_new")
 Shown = tuple[int, ...] | None
 """The chunks that reached the prompt, in its order; None where they are unknown."""
+Results = Mapping[int, tuple[tuple[Chunk, ...], Shown]]
+"""What each question found, and what of it reached the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +190,7 @@ class Corpus:
         """The newest requests from a mark on, at most LONG_WINDOW."""
         return [diff for diff in self._diffs if diff.mark >= mark]
 
-    def results(self) -> Mapping[int, tuple[tuple[Chunk, ...], Shown]]:
+    def results(self) -> Results:
         """What each known question found, and what of it reached the prompt."""
         return self._questions
 

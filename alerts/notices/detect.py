@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from alerts.notices.corpus import RetrievalDiff, Shown
-from alerts.notices.fingerprint import VALUES, Chunk, Fingerprint, Place
+from alerts.notices.corpus import Results, RetrievalDiff
+from alerts.notices.fingerprint import VALUES, Fingerprint, Place
 from alerts.notices.kinds import (
     FEWEST_AGAIN,
     RETRIEVAL,
@@ -23,6 +23,7 @@ from alerts.notices.settings import NoticeSettings
 from alerts.notices.sight import Sight
 from alerts.notices.template import Template
 from alerts.notices.values import Swap, Value
+from alerts.notices.way_back import WayBack
 from alerts.notices.words import AS_USUAL, swap_of, versions_swap
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import ChangeKind, Notice
@@ -72,7 +73,8 @@ class RouteNotices:
         self._template = Template()
         self.sight = Sight()
         self._content_notice: Notice | None = None
-        self._former: Mapping[int, tuple[tuple[Chunk, ...], Shown]] = {}
+        self._former: Results = {}
+        self._way_back: WayBack | None = None
         # By whether texts are sent: chunks named by their text and by their id have no past in
         # common, and a text that is not sent any more is no new chunk.
         self._pasts = {by_text: self._new_past() for by_text in (True, False)}
@@ -90,7 +92,11 @@ class RouteNotices:
 
     def step(self, request: Fingerprint) -> tuple[Notice, ...]:
         """Takes a request; returns the notices that it makes certain, mostly none."""
-        if not self.learn(request) or not self._changes:
+        if not self.learn(request):
+            return ()
+        if self._way_back is not None and (since := self._way_back.since) is not None:
+            return self._over(self._way_back.change, since)
+        if not self._changes:
             return ()
         number = self._newest.number
         if number - self._since.number + 1 < NAMED_AFTER or number < self._certain + CERTAIN_FOR:
@@ -108,6 +114,9 @@ class RouteNotices:
         self._past = self._pasts[request.by_text]
         self.sight.push(request.lacks, request.scopes, self._newest)
         changes = dict(self._push(request))
+        if self._way_back is not None:
+            for diff in self._past.diffs(self._newest):
+                self._way_back.push(diff)
         if self._newest.number > self._warm_up:
             if changes and not self._changes:
                 self._certain = self._newest.number
@@ -124,6 +133,7 @@ class RouteNotices:
         since = Mark(number=number, time_unix_nano=notice.since_unix_nano)
         self._changes[CORPUS if notice.kind in ON_CONTENT else notice.kind] = since
         self._begin_anew(since)
+        self._follow((notice,))
 
     def settle(self) -> tuple[Notice, ...]:
         """Makes the notices of what has changed, without waiting for what else changes."""
@@ -173,13 +183,30 @@ class RouteNotices:
             notices = (*others, self._putting_back(back, undone))
         if kinds:
             self._begin_anew(since)
-            self._content_notice = next(
-                (notice for notice in notices if notice.kind in ON_CONTENT), self._content_notice
-            )
+            self._follow(notices)
         else:
             self._past.accept(since)
             self._changes = {}
         return notices
+
+    def _follow(self, notices: Collection[Notice]) -> None:
+        """Remembers the change of content among these, to tell when it is undone."""
+        for notice in notices:
+            if notice.kind in ON_CONTENT:
+                self._content_notice = notice
+                self._way_back = WayBack(notice, self._former) if notice.share < 1 else None
+
+    def _over(self, change: Notice, since: Mark) -> tuple[Notice, ...]:
+        """The notice that a change which a share of the requests showed is over."""
+        self._way_back = None
+        # Other dimensions that are changing now are named by themselves.
+        pending = {name: at for name, at in self._changes.items() if name not in CONTENT}
+        self._changes = {CORPUS: since}
+        back = self._notice(change.kind, since, self._past.diffs(since), ())
+        self._begin_anew(since)
+        self._changes = pending
+        self._content_notice = None
+        return (self._putting_back(replace(back, share=1.0), change),)
 
     def _undone(self, diffs: Sequence[RetrievalDiff]) -> Notice | None:
         """The last change of content, if questions find again what they found before it."""

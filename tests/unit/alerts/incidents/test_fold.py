@@ -80,6 +80,37 @@ def test_a_fault_that_shows_on_each_route_alone_is_one_incident() -> None:
     assert len(folded((), [first, replace(second, since_unix_nano=at(15))], 30)[0]) == 2
 
 
+def test_what_a_share_of_requests_shows_is_one_change_however_each_route_names_it() -> None:
+    kinds = (ChangeKind.OTHER_CHUNKS, ChangeKind.OTHER_CHUNKS, ChangeKind.REEMBEDDED)
+    retrieval = {"kind": FindingKind.CHANGED, "causes": (Cause.RETRIEVAL,)}
+    changes, found = [], []
+    for place, (kind, since) in enumerate(zip(kinds, (3, 5, 22), strict=True)):
+        route, late = f"/{place}", at(since + (20 if since == 22 else 6))
+        partial = {"share": 0.3, "route": route, "noticed_unix_nano": late}
+        changes.append(notice(f"n{place}", since, kind, after=f"{place}", **partial))
+        found.append(finding(f"c{place}", since, signal=str(kind), routes=(route,), **retrieval))
+    the_one(folded((), found, 50, tuple(changes))[0])
+    # What all requests show is named as what it is, and its beginning is known.
+    whole = tuple(replace(change, share=1.0) for change in changes)
+    assert len(folded((), found, 50, whole)[0]) > 1
+    stated = tuple(replace(change, kind=ChangeKind.PROMPT) for change in changes)
+    other = [replace(each, causes=(Cause.GENERATION,)) for each in found]
+    assert len(folded((), other, 50, stated)[0]) > 1
+
+
+def test_answers_copied_from_a_context_of_another_language_are_its_damage() -> None:
+    junk = finding("a", 3, layer=Layer.RETRIEVAL, signal="context_relevance:none_relevant")
+    change = notice("n", 3, ChangeKind.OTHER_CHUNKS)
+    opened, _ = folded((), [junk], 7, (change,))
+    copied = finding("b", 4, signal="answer_language:failed", causes=(Cause.GENERATION,))
+    incident = the_one(folded(opened, [junk, copied], 50, (change,))[0])
+    assert incident.paged_unix_nano == at(7)
+    # Without anything wrong in the context it is of the generation, as ever.
+    alone = the_one(folded((), [copied], 50)[0])
+    assert alone.cause is Cause.GENERATION
+    assert len(folded(opened, [junk, replace(copied, routes=("/chat",))], 50, (change,))[0]) == 2
+
+
 def test_faults_that_no_one_cause_explains_are_two_incidents() -> None:
     empty = finding("a", 0, causes=(Cause.RETRIEVAL, Cause.CORPUS), layer=Layer.RETRIEVAL)
     cut_off = finding("b", 2, causes=(Cause.GENERATION,), layer=Layer.GENERATION)

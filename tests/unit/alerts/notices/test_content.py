@@ -12,6 +12,8 @@ from alerts.notices.fingerprint import Chunk, Fingerprint
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from tests.unit.alerts.fingerprints import (
     QUESTIONS,
+    SECOND,
+    START,
     Found,
     Setup,
     healthy_chunks,
@@ -179,4 +181,13 @@ def test_what_is_put_back_undoes_the_change_in_its_own_words(broken: Found, shar
     found = noticed(traffic((300, USUAL), (200, mixed), (100, USUAL)))
     (_, there), *rest = found
     assert all(undoes(back, there) for _, back in rest), rest
-    assert share < 1 or len(rest) == 1
+    assert len(rest) == 1
+    assert abs(rest[0][1].since_unix_nano - (START + 5000 * SECOND)) <= 300 * SECOND
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_change_for_a_share_of_requests_that_goes_on_is_not_over(share: float) -> None:
+    mixed = [Setup(chunks=of_another_question)] * round(10 * share)
+    mixed += [USUAL] * (10 - len(mixed))
+    found = noticed(traffic((300, USUAL), (2000, mixed)))
+    assert not any(undoes(back, found[0][1]) for _, back in found[1:])
