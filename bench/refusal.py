@@ -28,8 +28,8 @@ LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
 FLOOR_RECALL, CEILING_PARTIAL = 0.875, 0.034
-"""What the small size judges on the unseen wordings, lest it get worse: the one measurement made when
-they were new (recall 0.896, partial 0.014), two points worse. The full size judges the real bars."""
+"""What the small size judges on the unseen wordings, lest it get worse: what was measured when they
+were new (recall 0.896, partial 0.014), two points worse. The full size judges the real bars."""
 RIG = Path(__file__).parent / "rig"
 FIT, UNSEEN = RIG / "refusal_wordings.jsonl", RIG / "refusal_wordings_unseen.jsonl"
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
