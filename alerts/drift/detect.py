@@ -26,8 +26,6 @@ SUSPECT_BELOW = 3.2
 SURE_STAKE = 0.9
 """Largest share of all that a bet may lose by one perfect score."""
 RECENT_SCORES = 300
-KEPT_SCORES, SURE_SCORES = 10, 100
-"""Scores that those from before a fix count as; fewest recent ones that tell how deep a drop is."""
 BACK_WITHIN, BACK_SHARE = 0.02, 0.5
 """A drop is over once the last scores are surely no further under the usual level than the larger
 of this and half the drop; proving less of a deep drop would take hours more."""
@@ -125,18 +123,7 @@ def accept(states: States) -> None:
 
 
 def anchor(states: States, time: int) -> None:
-    """Starts a test of what follows a release, unless one of the last day still runs.
-
-    Of a drop that lasts, the change may be the fix: whether it is over is told from the scores
-    after it, and those of before count little from then on.
-    """
-    may_end = np.isin(states["state"], DOWN) & (time > states["onset"])
-    may_end &= time > states["anchor"]
-    few = np.minimum(1.0, KEPT_SCORES / np.maximum(states["recent_n"], 1e-9))
-    for name in ("recent_n", "recent_residual", "recent_profile", "recent_squares"):
-        states[name] = np.where(may_end, few * states[name], states[name])
-    states["anchor"] = np.where(may_end, time, states["anchor"])
-    states["anchored"] = np.where(may_end[:, None], 0.0, states["anchored"])
+    """Starts a test of what follows a release, unless one of the last day still runs."""
     starts = (time - states["anchor"] >= DAY) & np.isin(states["state"], LISTENING)
     states["anchored"] = np.where(starts[:, None], 0.0, states["anchored"])
     states["anchor"] = np.where(starts, time, states["anchor"])
@@ -227,8 +214,7 @@ def _judge(states: States, n: Floats, time: int, rules: DriftRules) -> None:
     was_down = np.isin(now, DOWN)
     low, _ = recent_bounds(states, ONE_SIDED)
     mean = states["recent_residual"] / np.maximum(states["recent_n"], 1e-9)
-    is_sure = states["recent_n"] >= SURE_SCORES
-    depth = np.where(is_sure, np.minimum(states["depth"], mean), states["depth"])
+    depth = np.minimum(states["depth"], mean)
     states["depth"] = np.where(was_down, depth, np.where(alarms, mean, states["depth"]))
     ends = was_down & (n > 0) & (low > np.minimum(-BACK_WITHIN, BACK_SHARE * states["depth"]))
     states["state"] = np.where(ends, DriftState.RECOVERING, states["state"])

@@ -24,6 +24,9 @@ from ragvigil.model.notice import Notice
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.LIMIT, FindingKind.MOVED, FindingKind.DRIFT})
 """Kinds that are measured again and again, so that their end is seen."""
+ON_ALL_TRAFFIC = SIGNALS - {FindingKind.DRIFT}
+DRIFT_ENDS = 24 * 60 * MINUTE
+"""If a sustained drop goes on for this long after the fix, it opens its incident again."""
 AUDIT_BEGINS = 10 * MINUTE
 """Within this time a fix has an audit that may confirm it, or never."""
 
@@ -36,7 +39,33 @@ def lasting(
     witnesses = [
         finding for finding in findings if finding.kind is not FindingKind.CHANGED
     ] or findings
-    return [finding for finding in witnesses if finding.is_open]
+    return [
+        finding
+        for finding in witnesses
+        if finding.is_open and not _is_of_the_past(finding, findings, incident)
+    ]
+
+
+def _is_of_the_past(finding: Finding, others: Iterable[Finding], incident: Incident) -> bool:
+    """Whether a sustained drop only still holds the scores of before a fix.
+
+    Few scores are judged an hour, so that its end may take hours to prove. What is measured on all
+    traffic beside it has come back after the fix, which was noticed at most DRIFT_ENDS ago.
+    """
+    if finding.kind is not FindingKind.DRIFT:
+        return False
+    beside = [other.cleared_unix_nano for other in others if other.kind in ON_ALL_TRAFFIC]
+    fixes = [change for change in incident.suspects if is_fix(change, incident.suspects)]
+    return (
+        bool(beside)
+        and all(beside)
+        and any(
+            fix.since_unix_nano <= max(beside)
+            and finding.seen_unix_nano - fix.noticed_unix_nano <= DRIFT_ENDS
+            and (not fix.route or share_a_route(finding, replace(finding, routes=(fix.route,))))
+            for fix in fixes
+        )
+    )
 
 
 def worse(

@@ -121,32 +121,6 @@ def test_a_drop_is_over_when_the_scores_are_back_and_comes_again_as_the_same() -
     assert float(states["onset"][0]) == onset
 
 
-def test_a_drop_is_over_sooner_once_its_fix_is_known_and_lasts_where_it_was_none() -> None:
-    hours = {}
-    for is_known in (False, True):
-        states = empty(8)
-        run(states, [Stream()] * 8, range(WEEK))
-        run(states, [Stream(drop=0.15)] * 8, range(WEEK, WEEK + 144))
-        assert (states["state"] == DriftState.ALARM).all()
-        hours[is_known] = 0.0
-        while np.isin(states["state"], (DriftState.ALARM,)).sum() > 4:
-            if is_known:
-                anchor(states, START + (WEEK + 144) * TICK)
-            number = WEEK + 144 + round(12 * hours[is_known])
-            run(states, [Stream()] * 8, range(number, number + 1))
-            hours[is_known] += 1 / 12
-    assert hours[True] < 0.6 * hours[False], hours
-
-
-def test_a_change_that_mends_nothing_ends_no_drop() -> None:
-    states = empty(16)
-    run(states, [Stream()] * 16, range(WEEK))
-    run(states, [Stream(drop=0.15)] * 16, range(WEEK, WEEK + 144))
-    anchor(states, START + (WEEK + 144) * TICK)
-    lasting = run(states, [Stream(drop=0.15)] * 16, range(WEEK + 144, WEEK + 180))
-    assert min(lasting) >= 15
-
-
 def test_a_drop_that_lasts_is_proposed_and_accepted_as_the_usual_level() -> None:
     states = empty(1)
     run(states, [Stream()], range(WEEK))

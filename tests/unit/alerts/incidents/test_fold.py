@@ -386,6 +386,24 @@ def test_a_drop_lasts_until_the_audit_of_its_fix_has_ended() -> None:
     assert events[-1].text == "fixed at 13:30 by prompt v1, confirmed 14:11"
 
 
+def test_a_sustained_drop_keeps_nothing_open_once_all_else_is_back_after_the_fix() -> None:
+    change, fix = notice("n", 0, before="v1", after="v2"), notice("f", 60, before="v2", after="v1")
+    drift = finding("d", 5, kind=FindingKind.DRIFT, value=0.93, reference=0.98)
+    opened, _ = folded((), [finding("a", 1), drift], 50, (change,))
+    both = [cleared(finding("a", 1), 70), drift]
+    lasting, _ = folded(opened, both, 80, (change,))
+    assert the_one(lasting).state is IncidentState.OPEN, "nobody mended anything"
+    over, _ = folded(opened, both, 80, (change, fix))
+    assert the_one(over).state is IncidentState.RESOLVED
+    later, events = folded(over, [drift], 300, (change, fix))
+    assert the_one(later).state is IncidentState.RESOLVED
+    assert not events
+    worse, _ = folded(later, [drift], 90 + 24 * 60, (change, fix))
+    incident = the_one(worse)
+    assert incident.state is IncidentState.OPEN, "a day later it is no past any more"
+    assert incident.paged_unix_nano == the_one(opened).paged_unix_nano
+
+
 def test_the_fix_of_another_change_ends_no_drop() -> None:
     changes = (
         notice("n", 0, before="v1", after="v2"),
