@@ -83,13 +83,14 @@ def worse(
 def pages(finding: Finding, settings: IncidentSettings) -> bool:
     """Whether a finding pages by its kind; an audit's drop pages only if it is not small.
 
-    A sustained drop of what costs or orders chunks, and harms no answer by itself, is a ticket.
+    A sustained drop of what costs or orders chunks, and harms no answer by itself, is a ticket; so
+    is all that rests on a retired judge.
     """
     is_ticket = finding.kind is FindingKind.AUDIT and is_small(
         finding.reference, finding.value, settings.page_drop
     )
     is_ticket |= finding.kind is FindingKind.DRIFT and finding.signal in HARMLESS_ALONE
-    return finding.kind in PAGES and not is_ticket
+    return finding.kind in PAGES and not is_ticket and not finding.is_untrusted
 
 
 def is_way_back(finding: Finding, incident: Incident, changes: Changes) -> bool:

@@ -19,6 +19,7 @@ from alerts.signals.gauges import readings
 from alerts.signals.job import SignalJob
 from alerts.verdict.job import DimensionJob
 from alerts.watch.metrics import WatchMetrics
+from alerts.watch.untrusted import marked
 from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Purpose
 from ragvigil.model.audit import Audit
@@ -48,8 +49,10 @@ class Watch:
         mending: Mending = NO_MENDING,
         judged_until: Callable[[float], float] = lambda now: now,
         judged: Collection[str] = (),
+        retired: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._alerts, self._judging, self._clock = alerts, judging, clock
+        self._retired = retired
         self._fresh: list[Notice] = []
         self.incidents = IncidentJob(
             store, alerts.incidents, external_url, clock, on_change=self._on_incident
@@ -75,7 +78,7 @@ class Watch:
 
     def run(self) -> None:
         """Runs every job once. Raises StoreError; the next run goes on from the store."""
-        now = self._clock()
+        now, retired = self._clock(), self._retired()
         # Kept until the incidents have them: a failure below must not lose a notice.
         self._fresh += self.noticing.run()
         signals = self._signals.run(now, self.incidents.accepted())
@@ -94,9 +97,10 @@ class Watch:
         drops = self._drift.run(now, tuple(changes.values()))
         crossed = self._limits.run(now, self.incidents.accepted())
         worse = [finding for finding in (*signals, *drops, *crossed) if not is_good(finding)]
+        findings = [marked(finding, retired) for finding in (*worse, *audited)]
         opened = self.incidents.run(
             now,
-            (*worse, *audited, *changed, *self.noticing.blind()),
+            (*findings, *changed, *self.noticing.blind()),
             self._fresh,
             self._dimensions.run(self._auditing.audits),
         )

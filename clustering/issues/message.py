@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import floor, log10
@@ -27,11 +27,17 @@ class Message:
     link: str
 
 
-def message(issue: Issue, count: Count, external_url: str = "") -> Message:
-    """The message of an issue; without `external_url` the link is a command to run."""
+def message(
+    issue: Issue, count: Count, external_url: str = "", retired: Collection[str] = ()
+) -> Message:
+    """The message of an issue; without `external_url` the link is a command to run.
+
+    `retired` are the rubrics whose judge is retired: an issue of these says so beside its layer.
+    """
     command = f"ragvigil issues show {issue.issue_id}"
     url = f"{external_url.rstrip('/')}/issues/{issue.issue_id}"
     what = ": ".join(filter(None, (issue.rubric, issue.label.replace("_", " "))))
+    what += "; its judge is retired" if issue.rubric in retired else ""
     return Message(
         name=one_line(issue.name, MOST_CHARACTERS),
         seen=count_text(count),

@@ -257,7 +257,14 @@ def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues
     url = settings.web.external_url
     if not settings.clustering.enabled:
         return None
-    return Issues(store, jobs.issues, jobs.root_causes, external_url=url, clock=clock.now)
+    return Issues(
+        store,
+        jobs.issues,
+        jobs.root_causes,
+        external_url=url,
+        clock=clock.now,
+        retired=jobs.calibration.retired,
+    )
 
 
 def serve_web(

@@ -26,7 +26,6 @@ from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import boosts
-from scorers.calibration.report import Calibration
 
 log = structlog.get_logger()
 
@@ -97,7 +96,7 @@ def periodic_jobs(
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
-        *_judge_jobs(parts.jobs, Calibration(store, failing, clock), store, clock),
+        *_judge_jobs(parts.jobs, store, clock),
     ]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
 
@@ -167,7 +166,8 @@ def _issue_jobs(
 
     def gauges() -> None:
         url = settings.web.external_url
-        issue_gauges.show(store, issues.issues(), scores.place, clock(), url)
+        retired = jobs.calibration.retired()
+        issue_gauges.show(store, issues.issues(), scores.place, clock(), url, retired)
 
     return [
         Job(name="issue_gauges", every_seconds=ISSUES_SECONDS, function=gauges),
@@ -182,7 +182,7 @@ def _issue_jobs(
     ]
 
 
-def _judge_jobs(jobs: Jobs, calibration: Calibration, store: Store, clock: Clock) -> list[Job]:
+def _judge_jobs(jobs: Jobs, store: Store, clock: Clock) -> list[Job]:
     deferred = jobs.deferred
     complaints = deferred.judge_complaints
 
@@ -190,7 +190,11 @@ def _judge_jobs(jobs: Jobs, calibration: Calibration, store: Store, clock: Clock
         deferred.judging.boosts = boosts.rates(store, clock())
 
     return [
-        Job(name="calibration", every_seconds=JUDGE_SECONDS, function=calibration.show_metrics),
+        Job(
+            name="calibration",
+            every_seconds=JUDGE_SECONDS,
+            function=jobs.calibration.show_metrics,
+        ),
         Job(name="canary", every_seconds=CANARY_SECONDS, function=deferred.canary.run),
         Job(name="boosts", every_seconds=JUDGE_SECONDS, function=read_boosts),
         Job(name="complaints", every_seconds=JUDGE_SECONDS, function=complaints),

@@ -46,6 +46,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.metrics import EMPTIED
 from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
+from scorers.calibration.report import Calibration
 from scorers.export.queue import ExportQueue
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
@@ -63,6 +64,7 @@ class Jobs:
     golden: GoldenJob
     root_causes: RootCauseJob
     deferred: DeferredScoring
+    calibration: Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +223,7 @@ def _jobs(
 ) -> Jobs:
     clustering, judge = settings.clustering, deferred.judging
     count_members = partial(issue_metrics.count_members, place=scores.place)
+    calibration = Calibration(store, runner.fails_below, clock)
     return Jobs(
         watch=Watch(
             store,
@@ -232,6 +235,7 @@ def _jobs(
             mending=Mending(needs=runner.needs, remedy=fix),
             judged_until=lambda _: judge.judged_until,
             judged=judge.judged,
+            retired=calibration.retired,
         ),
         issues=IssueJob(
             store, inference, clustering, runner.fails_below, clusters, clock, count_members
@@ -242,6 +246,7 @@ def _jobs(
         golden=golden_job(settings, store, runner, judge, inference, clock),
         root_causes=RootCauseJob(store, clustering.root_cause, judge, clock=clock),
         deferred=deferred,
+        calibration=calibration,
     )
 
 

@@ -18,6 +18,8 @@ from scorers.calibration.disagreements import Disagreement, Opinion, Voice, disa
 from scorers.calibration.measure import Measure, Pair, measure
 from scorers.calibration.people import PeopleMeasure, between_people
 from scorers.calibration.ppi import Sums
+from scorers.calibration.status import JudgeState
+from scorers.rubric import load_rubrics
 
 DAY = 86_400
 AT_WORK_SECONDS = DAY
@@ -33,16 +35,17 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredJudge:
-    """A judge and its measure."""
+    """A judge and its measure; `is_at_work` says whether it judged within AT_WORK_SECONDS."""
 
     judge: Judge
     measure: Measure
+    is_at_work: bool = True
 
 
 class Calibration:
     """Measures judges by people's labels. `bars` holds the value under which each rubric fails.
 
-    Every call computes its answer from the store; nothing is cached.
+    Every call computes its answer from the store; only `retired` is kept from measure to measure.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Calibration:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self.bars, self._clock = store, bars, clock
+        self._retired: frozenset[str] | None = None
 
     def measures(self) -> list[MeasuredJudge]:
         """Measures every judge that works or has labels, by rubric and segment."""
@@ -59,8 +63,11 @@ class Calibration:
         since = now - LEVEL_SECONDS
         labelled = _by_judge(self._labelled_verdicts())
         judges = {(judge.rubric, judge.segment): judge for judge in _judges(labelled)}
-        for judge in verdicts.judges(self._store, now - AT_WORK_SECONDS):
-            judges.setdefault((judge.rubric, judge.segment), judge)
+        at_work = {
+            (judge.rubric, judge.segment): judge
+            for judge in verdicts.judges(self._store, now - AT_WORK_SECONDS)
+        }
+        judges |= at_work
         if not judges:
             return []
         sums = verdicts.sums(self._store, since, {rubric for rubric, _ in judges})
@@ -68,19 +75,31 @@ class Calibration:
             MeasuredJudge(
                 judge=judge,
                 measure=self._measure(judge, labelled.get(place, []), sums.get(place), since),
+                is_at_work=place in at_work,
             )
             for place, judge in sorted(judges.items())
         ]
 
+    def retired(self) -> frozenset[str]:
+        """The rubrics whose judges are retired, by the newest `show_metrics`.
+
+        The first call measures, so that a new process trusts nobody unmeasured. Raises StoreError.
+        """
+        if self._retired is None:
+            self._retired = retired_rubrics(self.measures())
+        return self._retired
+
     def show_metrics(self) -> None:
         """Exposes kappa, labels and state of every judge; a periodic job."""
+        measured = self.measures()
+        self._retired = retired_rubrics(measured)
         metrics.show(
             metrics.JudgeSeries(
                 rubric=entry.judge.rubric,
                 judge=f"{entry.judge.scorer} v{entry.judge.version}",
                 measure=entry.measure,
             )
-            for entry in self.measures()
+            for entry in measured
         )
 
     def disagreements(self, since: int) -> list[Disagreement]:
@@ -121,6 +140,31 @@ class Calibration:
             judged,
             sums.failed if sums else 0,
         )
+
+
+def retired_rubrics(judges: Iterable[MeasuredJudge]) -> frozenset[str]:
+    """The rubrics all of whose judges at work are retired; where none works, all that have labels.
+
+    A judge that rests still has findings open. A rubric that is computed from the grades of a
+    retired one is as wrong, unless its own labels say otherwise.
+    """
+    by_rubric: dict[str, list[MeasuredJudge]] = defaultdict(list)
+    for entry in judges:
+        by_rubric[entry.judge.rubric].append(entry)
+    states = {
+        rubric: {
+            entry.measure.status.state
+            for entry in [entry for entry in entries if entry.is_at_work] or entries
+        }
+        for rubric, entries in by_rubric.items()
+    }
+    measured = {rubric for rubric, of_judges in states.items() if of_judges == {JudgeState.RETIRED}}
+    derived = {
+        name
+        for name, rubric in load_rubrics().items()
+        if rubric.derived_from in measured and JudgeState.TRUSTED not in states.get(name, ())
+    }
+    return frozenset(measured | derived)
 
 
 def _pair_up(newest: Iterable[Label], candidates: Iterable[Verdict]) -> Iterator[LabelledVerdict]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from clustering.issues import metrics as issue_metrics
 from clustering.issues.message import message
@@ -16,11 +16,16 @@ from ragvigil.store.issues.issues import IssueFilter
 
 
 def show(
-    store: Store, issues: Iterable[Issue], place: Place, now: float, external_url: str = ""
+    store: Store,
+    issues: Iterable[Issue],
+    place: Place,
+    now: float,
+    external_url: str = "",
+    retired: Collection[str] = (),
 ) -> None:
     """Sets the gauges from all issues, merged ones included; `place` bounds their labels.
 
-    `now` is in seconds since the epoch. Raises StoreError.
+    `now` is in seconds since the epoch; `retired` are rubrics whose judge is. Raises StoreError.
     """
     redirects = IssueRedirects(issues)
     heads = redirects.find(IssueFilter())
@@ -28,7 +33,9 @@ def show(
     urgent = [issue for issue in heads if issue.state in URGENT]
     issue_metrics.show_open(
         ExposedIssue(
-            issue=issue, days=days(samples), message=message(issue, count(samples), external_url)
+            issue=issue,
+            days=days(samples),
+            message=message(issue, count(samples), external_url, retired),
         )
         for issue, samples in sampled_members(store, urgent, redirects, now, Priority.TICK)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -75,9 +75,10 @@ class Issues:
         *,
         external_url: str = "",
         clock: Callable[[], float] = time.time,
+        retired: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._store, self._job, self._explaining = store, job, explaining
-        self._url, self._clock = external_url, clock
+        self._url, self._clock, self._retired = external_url, clock, retired
         self._traffic = IssueTraffic(store, clock)
 
     def find(self, filter_: stored.IssueFilter, after: str = "") -> forms.IssuesForm:
@@ -201,13 +202,13 @@ class Issues:
     def _forms(
         self, sized: Sequence[_SizedIssue], redirects: IssueRedirects
     ) -> list[forms.IssueForm]:
-        answers = self._around(redirects).answers
+        answers, retired = self._around(redirects).answers, self._retired()
         return [
             forms.issue_form(
                 each.issue,
                 count=view(forms.CountForm, count(each.samples)),
                 days=days(each.samples),
-                message=lines(message(each.issue, count(each.samples), self._url)),
+                message=lines(message(each.issue, count(each.samples), self._url, retired)),
                 harmed_per_day=each.harmed_per_day,
                 traffic=traffic(each.harmed, answers.get(each.issue.issue_id, 0)),
             )

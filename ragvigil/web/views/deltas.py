@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 from ragvigil.model.score import Layer
-from ragvigil.store.scores import rollups, rubric_deltas
+from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.web.views.values import api_values, view
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class DeltaForm(BaseModel):
     rubric: str = Field(description="a rubric, or `rubric:label` for the rate of a label")
     layer: Layer
     segment: str = Field(description="versions of rubric and scorer")
+    is_judged: bool | None = Field(
+        default=None,
+        description="whether a judge scores it, not code or a local model; null for past ticks",
+    )
     tick: datetime = Field(description="end of the window")
     closed: bool = Field(description="whether the tick no longer waits for late scores")
     window: str
@@ -84,7 +88,8 @@ def newest_deltas(
     time = int(now.timestamp())
     present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
     hours = _hourly_means(store, time - time % HOUR + HOUR, with_rates) if present else {}
-    return [delta_form(delta, hours.get(delta.series, [None] * HOURS)) for delta in present]
+    judges = judge_segments(store, time) if present else frozenset()
+    return [delta_form(delta, hours.get(delta.series, [None] * HOURS), judges) for delta in present]
 
 
 def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[DeltaForm]:
@@ -92,12 +97,32 @@ def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[Delta
     return [delta_form(delta, []) for delta in rubric_deltas.since(store, filter_)]
 
 
-def delta_form(delta: Delta, hours: list[float | None]) -> DeltaForm:
-    """A delta as the API shows it: the fields of its series beside its own."""
+def judge_segments(store: Store, now: int) -> frozenset[tuple[str, str]]:
+    """Rubric and segment of what judges scored in the day before `now` (seconds); kept."""
+    return store.kept.of(
+        "judges",
+        lambda: frozenset(
+            (judge.rubric, judge.segment) for judge in verdicts.judges(store, now - HOURS * HOUR)
+        ),
+    )
+
+
+def delta_form(
+    delta: Delta,
+    hours: list[float | None],
+    judges: Collection[tuple[str, str]] | None = None,
+) -> DeltaForm:
+    """A delta as the API shows it: the fields of its series beside its own.
+
+    `judges` are rubric and segment of what judges score, None where that is not known.
+    """
+    series = delta.series
+    rubric = series.rubric.partition(":")[0]
     return view(
         DeltaForm,
         delta,
-        **api_values(delta.series),
+        **api_values(series),
+        is_judged=None if judges is None else (rubric, series.segment) in judges,
         tick=_time(delta.tick),
         since=_time(delta.since) if delta.since else None,
         hours=hours,

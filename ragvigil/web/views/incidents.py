@@ -35,6 +35,9 @@ class FindingForm(BaseModel):
     cleared: datetime | None = Field(description="null while it lasts")
     traces: list[str]
     words: str
+    is_untrusted: bool = Field(
+        default=False, description="its judge is retired: the finding pages nobody"
+    )
 
 
 class SuspectForm(BaseModel):

@@ -13,7 +13,7 @@ from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.watch import audits as stored_audits
 from ragvigil.web.views.audits import AuditForm, AuditPairForm, audit_form, pair_forms
 from ragvigil.web.views.changes import ChangeForm
-from ragvigil.web.views.deltas import delta_form
+from ragvigil.web.views.deltas import delta_form, judge_segments
 from ragvigil.web.views.incidents import IncidentForm
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm, route_rows
 from ragvigil.web.views.triage.now import open_incident
@@ -83,8 +83,10 @@ def _rows(store: Store, incident: IncidentForm, now: datetime) -> list[RouteRowF
         window="6h",
         since=int((now - LIVE).timestamp()),
     )
-    deltas = rubric_deltas.latest(store, filter_, int(now.timestamp()))
-    return route_rows([delta_form(delta, []) for delta in deltas], [], [incident])
+    time = int(now.timestamp())
+    judges = judge_segments(store, time)
+    deltas = rubric_deltas.latest(store, filter_, time)
+    return route_rows([delta_form(delta, [], judges) for delta in deltas], [], [incident])
 
 
 def _cells(rows: Iterable[RouteRowForm], opened: OpenIncidentForm) -> list[CellForm]:

@@ -236,7 +236,10 @@ def _row(
 
 
 def newest_by_rubric(deltas: Iterable[DeltaForm]) -> dict[str, DeltaForm]:
-    """One delta a rubric: of its versions the one with a past, then with the most answers.
+    """One delta a rubric: what a judge scored, else what code or a local model did.
+
+    Of several versions, the one with a past, then with the most answers. A local series goes on for
+    the hours of the window after a judge has taken over, and must not hide what the judge says.
 
     The share of failing answers says the same as the mean beside it, and is left out.
     """
@@ -252,8 +255,8 @@ def newest_by_rubric(deltas: Iterable[DeltaForm]) -> dict[str, DeltaForm]:
     }
 
 
-def _weight(delta: DeltaForm) -> tuple[datetime, bool, int]:
-    return (delta.tick, delta.delta is not None, delta.n)
+def _weight(delta: DeltaForm) -> tuple[datetime, bool, bool, int]:
+    return (delta.tick, bool(delta.is_judged), delta.delta is not None, delta.n)
 
 
 def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:

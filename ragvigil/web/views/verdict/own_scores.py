@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
 from ragvigil.web.views.verdict.scores import ScoreForm
+
+_PRECEDENCE: Mapping[str, int] = {Kind.HUMAN: 0, Kind.JUDGE: 1, Kind.CODE: 2, Kind.MODEL: 3}
 
 
 def own_scores(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
@@ -14,9 +16,14 @@ def own_scores(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
 
 
 def own_score(scores: Sequence[ScoreForm], rubric: str) -> ScoreForm | None:
-    """The record's own score of a rubric, one with a value first; None where it has none."""
+    """The record's own score of a rubric; None where it has none.
+
+    One with a value comes first; of several, a person's, then a judge's, then a local one.
+    """
     of_rubric = [score for score in own_scores(scores) if score.rubric == rubric]
-    return min(of_rubric, key=lambda score: score.value is None, default=None)
+    return min(
+        of_rubric, key=lambda score: (score.value is None, _PRECEDENCE[score.kind]), default=None
+    )
 
 
 def judged(scores: Sequence[ScoreForm], rubric: str) -> ScoreForm | None:

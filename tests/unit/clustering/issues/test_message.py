@@ -64,3 +64,9 @@ def test_whatever_a_service_sends_is_one_bounded_line(
 def test_a_growing_number_is_seldom_a_new_label() -> None:
     counts = (Count(seen=n, about=n, low=n, high=n) for n in range(1000, 10_000))
     assert len(set(map(count_text, counts))) == 180
+
+
+def test_an_issue_of_a_retired_judge_says_so_beside_its_layer() -> None:
+    parts = message(issue(), COUNT, retired={"groundedness"})
+    assert parts.layer == "generation (groundedness: contradicted; its judge is retired)"
+    assert message(issue(), COUNT, retired={"completeness"}).layer == text_of().layer

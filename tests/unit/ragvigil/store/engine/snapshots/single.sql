@@ -1001,3 +1001,6 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_dedupl
 
 ALTER TABLE records
     ADD COLUMN IF NOT EXISTS prompt_template Array(UInt32) CODEC(ZSTD(1)) AFTER slice;
+
+ALTER TABLE findings
+    ADD COLUMN IF NOT EXISTS is_untrusted UInt8 CODEC(ZSTD(1)) AFTER words;

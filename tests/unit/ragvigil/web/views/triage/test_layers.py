@@ -140,3 +140,12 @@ def test_a_verdict_of_the_judge_stands_where_the_mean_has_no_past() -> None:
     cell = one(delta(n=7, delta=None), findings=(audited,)).cells[Layer.GENERATION]
     assert (cell.state, round(cell.delta or 0.0, 2)) == (State.WORSE, -0.6)
     assert cell.line == "the judge, on 32 pairs"
+
+
+def test_a_series_of_the_local_model_does_not_hide_what_the_judge_scores() -> None:
+    local = delta(segment="r1 local", is_judged=False, n=4000, mean=0.9)
+    judged = delta(segment="r1 judge", is_judged=True, n=30, mean=0.4, delta=None)
+    for deltas in ([local, judged], [judged, local]):
+        cell = one(*deltas).cells[Layer.GENERATION]
+        assert (cell.mean, cell.n) == (0.4, 30)
+    assert one(local).cells[Layer.GENERATION].mean == 0.9
