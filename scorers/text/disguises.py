@@ -58,7 +58,7 @@ _STYLED = re.compile(
     "\uff01-\uff5e\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff]"
 )
 """Letters of other alphabets and styles; typographic signs and accents are none."""
-MARKING = frozenset("*_`~<")
+_MARKING = re.compile("[*_`~<]")
 """Without one of these, or a hyphen at a line's end, a text has no such mark: most have none."""
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _PERCENT = re.compile(r"%[2-7][0-9a-fA-F]")
@@ -76,7 +76,7 @@ LEET = {
     "0": "o", "1": "il", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s",
     "!": "i",
 }  # fmt: skip
-_LEET_PAIR = re.compile("[a-zA-Z][0134578@$!][a-zA-Z0134578@$]|[0134578@$!][a-zA-Z]")
+_LEET_PAIR = "[a-zA-Z][0134578@$!][a-zA-Z0134578@$]|[0134578@$!][a-zA-Z]"
 MOST_ONES = 4
 """Most characters of a leet word that may be read in two ways."""
 # Letters that look like Latin ones: the lower-case rows of Unicode's confusables.txt (UTS #39) for
@@ -122,7 +122,7 @@ def undisguised(text: str) -> str:
     'ignore all previous'
     """
     plain = _unescaped(text)
-    if "-\n" in plain or not MARKING.isdisjoint(plain):
+    if "-\n" in plain or _MARKING.search(plain):
         plain = _INSIDE.sub("", plain)
     if plain.isascii():
         return plain
@@ -183,7 +183,7 @@ def _is_small_capitals(word: str) -> bool:
 
 def _without_leet(text: str) -> str:
     """Digits and signs in words read as letters, where that makes words of orders to a model."""
-    if not _LEET_PAIR.search(text):
+    if not _compiled(_LEET_PAIR).search(text):  # `re` takes ten times as long
         return text
     count = 0
 

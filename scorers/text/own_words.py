@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 # No quotation holds its own opening mark: a row of them would be read once for each.
-_FOREIGN = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]{2,600}\"|“[^“”\n]{2,600}”|„[^„“”\n]{2,600}[“”]|«[^«»\n]{2,600}»"
-    r"|»[^«»\n]{2,600}«|「[^「」\n]{2,600}」|『[^『』\n]{2,600}』|‘[^‘’\n]{12,600}’(?!\w)"
-    r"|(?<!\w)'[^'\n]{12,600}'(?!\w)|^>.*$",
+_FOREIGN = re.compile(  # begins with one set of characters, which `re` searches fast
+    r"[`\"“„«»「『‘'>](?:"
+    r"(?<=`)``.*?(?:```|\Z)|(?<=`)[^`\n]*`|(?<=\")[^\"\n]{2,600}\"|(?<=“)[^“”\n]{2,600}”"
+    r"|(?<=„)[^„“”\n]{2,600}[“”]|(?<=«)[^«»\n]{2,600}»|(?<=»)[^«»\n]{2,600}«"
+    r"|(?<=「)[^「」\n]{2,600}」|(?<=『)[^『』\n]{2,600}』|(?<=‘)[^‘’\n]{12,600}’(?!\w)"
+    r"|(?<=(?<!\w)')[^'\n]{12,600}'(?!\w)|(?<=^>).*$)",
     re.DOTALL | re.MULTILINE,
 )
 
