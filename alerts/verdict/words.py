@@ -47,10 +47,12 @@ def state_words(measured: Measured, state: State) -> str:
 
 def signal_words(finding: Finding) -> str:
     """A signal on all traffic: its name and which way it went."""
+    name, _, label = finding.signal.replace("_", " ").partition(":")
+    what = f"{name} ({label})" if label else name
     if finding.value is None or finding.reference is None:
-        return f"{finding.signal} on all traffic"
+        return f"{what} on all traffic"
     way = "rose" if finding.value > finding.reference else "fell"
-    return f"{finding.signal} {way}, on all traffic"
+    return f"{what} {way}, on all traffic"
 
 
 def missing(measured: Sequence[Measured]) -> tuple[str, ...]:

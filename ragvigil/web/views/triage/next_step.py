@@ -12,6 +12,7 @@ from ragvigil.model.figures import duration
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Severity
 from ragvigil.model.notice import ChangeKind
+from ragvigil.web.rubric_names import base_of
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm, seconds_to_see
@@ -132,11 +133,17 @@ def cell_of(incident: IncidentForm, row: RouteRowForm | None) -> CellForm | None
 
 
 def clearest_cell(incident: IncidentForm, row: RouteRowForm | None) -> CellForm | None:
-    """The cell that shows the incident best: of its findings, the mean over the most answers."""
+    """The cell that shows the incident best: of its findings, the mean over the most answers.
+
+    Of as many answers, that of the headline.
+    """
+    finding = main_finding(incident)
+    headline = base_of(finding.signal) if finding else ""
     measured = [
         cell for cell in _cells_of(incident.findings, row) if cell.state.is_alarm and cell.mean
     ]
-    return max(measured, key=lambda cell: cell.n, default=None) or cell_of(incident, row)
+    best = max(measured, key=lambda cell: (cell.n, cell.rubric == headline), default=None)
+    return best or cell_of(incident, row)
 
 
 def _cells_of(findings: Iterable[FindingForm], row: RouteRowForm | None) -> list[CellForm]:

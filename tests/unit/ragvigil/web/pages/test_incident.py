@@ -16,9 +16,7 @@ async def test_it_says_what_since_when_after_which_change_and_what_to_do(store: 
     async with browsing(made) as client:
         html = (await client.get(f"/incidents/{name}")).text
     page = words_of(html)
-    assert heading(html).startswith(
-        "Answers on /refunds/ask claim what their chunks do not say, since "
-    )
+    assert heading(html).startswith("Answers on /refunds/ask cite what stands in no chunk, since ")
     assert heading(html).endswith(", after prompt v3 → v5")
     assert "Do next Put prompt v3 back on /refunds/ask." in page
     assert "/runbook#ragqualityincident" in html

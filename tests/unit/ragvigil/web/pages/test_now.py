@@ -76,9 +76,11 @@ async def test_its_numbers_are_those_of_the_deltas_and_of_the_incident(store: St
     for row in fell:
         assert f"{points(row['delta'])} points" in page
         assert f"{row['n']} answers, sees {in_points(row['detection_limit'])}" in page
-    audit = next(each for each in incidents[0]["findings"] if each["kind"] == "audit")
-    assert f"{in_points(audit['value'] - audit['reference'])}, to {score(audit['value'])}" in page
-    assert f"{audit['n']} pairs of answers" in page
+    # The headline is what harms most answers: the rate over its ceiling.
+    broken = next(each for each in incidents[0]["findings"] if each["kind"] == "broken")
+    assert f"{broken['n']} of {broken['n']} answers" in page
+    cited = next(row for row in fell if row["rubric"] == "citation_validity")
+    assert f"{in_points(cited['delta'])}, to {score(cited['mean'])}" in page
 
 
 async def test_every_route_stands_in_the_table_and_says_what_is_missing(store: Store) -> None:
