@@ -10,7 +10,7 @@ _FOREIGN = re.compile(  # begins with one set of characters, which `re` searches
     r"(?<=`)``.*?(?:```|\Z)|(?<=`)[^`\n]*`|(?<=\")[^\"\n]{2,600}\"|(?<=“)[^“”\n]{2,600}”"
     r"|(?<=„)[^„“”\n]{2,600}[“”]|(?<=«)[^«»\n]{2,600}»|(?<=»)[^«»\n]{2,600}«"
     r"|(?<=「)[^「」\n]{2,600}」|(?<=『)[^『』\n]{2,600}』|(?<=‘)[^‘’\n]{12,600}’(?!\w)"
-    r"|(?<=(?<!\w)')[^'\n]{12,600}'(?!\w)|(?<=^>).*$)",
+    r"|(?<=(?<!\w)')[^'\n]{12,600}'(?!\w)|(?<=^>)[^\n]*)",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -20,5 +20,7 @@ def own_words(text: str) -> str:
 
     >>> own_words("It says `no` twice.")
     'It says      twice.'
+    >>> own_words("> It is.\\nI do not know.")
+    '        \\nI do not know.'
     """
     return _FOREIGN.sub(lambda match: " " * len(match[0]), text)
