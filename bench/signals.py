@@ -227,21 +227,7 @@ def main() -> None:
     quiet = {mode: healthy(rng, mode, 2 if small else 28) for mode in modes}
     weeks = sum(mode["series"] * mode["days"] / 7 for mode in quiet.values())
     tickets = 100 * sum(mode["tickets"] for mode in quiet.values()) / weeks
-    on_all = [found for name, found in must_page.items() if name.endswith(f" on {MODE_ROUTES}")]
-    bars = {
-        "0 pages of a healthy service": all(mode["pages"] == 0 for mode in quiet.values()),
-        "every fault on all routes pages": all(found["paged"] == 1 for found in on_all),
-        f"every fault on all routes pages within {PAGE_MINUTES} minutes (median)": all(
-            is_within(found, PAGE_MINUTES) for found in on_all
-        ),
-        f"pages clear within {CLEAR_MINUTES} minutes of the fix (median)": all(
-            (found["cleared"] or np.inf) <= CLEAR_MINUTES for found in on_all
-        ),
-        "60 % on all routes: median <= 10 minutes": is_within(taken["broken"]["60% on 5"], 10),
-        "100 % on one route: median <= 10 minutes": is_within(taken["broken"]["100% on 1"], 10),
-        "60 % on one route: median <= 10 minutes": is_within(taken["broken"]["60% on 1"], 10),
-        "40 % shift on all routes: median <= 60 minutes": is_within(taken["moved"]["40% on 5"], 60),
-    }
+    bars = _bars(taken, must_page, quiet)
     if not small:
         bars[f"<= {TICKETS_OF_A_HUNDRED_WEEKS} tickets of 100 series-weeks"] = (
             tickets <= TICKETS_OF_A_HUNDRED_WEEKS
@@ -257,6 +243,29 @@ def main() -> None:
         "peak_rss_mb": peak_rss_mb(),
     }
     finish("signals", figures, bars, seed=seed)
+
+
+def _bars(
+    taken: dict[str, dict[str, Found]],
+    must_page: dict[str, Found],
+    quiet: dict[str, dict[str, float]],
+) -> dict[str, bool]:
+    """The bars of every size."""
+    on_all = [found for name, found in must_page.items() if name.endswith(f" on {MODE_ROUTES}")]
+    return {
+        "0 pages of a healthy service": all(mode["pages"] == 0 for mode in quiet.values()),
+        "every fault on all routes pages": all(found["paged"] == 1 for found in on_all),
+        f"every fault on all routes pages within {PAGE_MINUTES} minutes (median)": all(
+            is_within(found, PAGE_MINUTES) for found in on_all
+        ),
+        f"pages clear within {CLEAR_MINUTES} minutes of the fix (median)": all(
+            (found["cleared"] or np.inf) <= CLEAR_MINUTES for found in on_all
+        ),
+        "60 % on all routes: median <= 10 minutes": is_within(taken["broken"]["60% on 5"], 10),
+        "100 % on one route: median <= 10 minutes": is_within(taken["broken"]["100% on 1"], 10),
+        "60 % on one route: median <= 10 minutes": is_within(taken["broken"]["60% on 1"], 10),
+        "40 % shift on all routes: median <= 60 minutes": is_within(taken["moved"]["40% on 5"], 60),
+    }
 
 
 def is_within(found: Found, minutes: int) -> bool:

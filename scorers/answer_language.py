@@ -2,7 +2,8 @@
 
     >>> from ragvigil import RagRecord
     >>> answer = "Das Paket wird am nächsten Werktag von unserem Lager verschickt."
-    >>> asked = RagRecord(record_id="1", trace_id="1", query="When is it sent?", answer=answer)
+    >>> question = "When will the parcel that I ordered be sent to me?"
+    >>> asked = RagRecord(record_id="1", trace_id="1", query=question, answer=answer)
     >>> score = AnswerLanguage().score(asked)
     >>> score.value, score.label, score.explanation
     (0.0, 'other_language', 'the answer is in de, the question in en')

@@ -192,6 +192,24 @@ def _factual(
     return np.where(silent | (not of.has_source), np.nan, _share(rng, likely, 1))
 
 
+def _by_local_models(
+    rng: np.random.Generator,
+    shown: Floats,
+    supported: Floats,
+    silenced: Floats,
+    *,
+    is_foreign: bool,
+) -> dict[str, Floats]:
+    """What the local models say of all traffic, by signal."""
+    count = len(shown)
+    return {
+        "groundedness": (0.6 + 0.25 * supported - 0.3 * is_foreign + rng.normal(0, 0.1, count))
+        * silenced,
+        "context_relevance": 0.4 + 0.2 * shown.mean(axis=1) + rng.normal(0, 0.06, count),
+        "answer_relevance": (0.6 - 0.15 * is_foreign + rng.normal(0, 0.1, count)) * silenced,
+    }
+
+
 def _numbers(
     rng: np.random.Generator,
     shown: Floats,
@@ -207,14 +225,12 @@ def _numbers(
     count, chunks = shown.shape
     is_foreign = fault == "another language"
     cut = (hit & (fault == "truncation in 30 %")) | (rng.random(count) < 0.005)
-    shorter = np.select([refused, cut, np.full(count, fault == "answers half as long")],
-                        [0.15, 0.6, 0.5], 1.0)  # fmt: skip
+    halved = np.full(count, fault == "answers half as long")
+    shorter = np.select([refused, cut, halved], [0.15, 0.6, 0.5], 1.0)
     used = np.clip(0.8 * relevant / chunks + rng.normal(0, 0.1, count), 0, 1)
-    used *= 0.3 if is_foreign else 0.8 if fault == "answers half as long" else 1.0
+    used *= np.where(halved, 0.8, 0.3 if is_foreign else 1.0)
     invalid = 0.015 + 0.3 * (fault == "citations off by one in 40 %") + 0.03 * is_foreign
-    length = 0.5 if fault == "chunker changed" else 1.0
-    moved = 0.1 if fault == "embedder changed" else 0.0
-    characters = np.log(length * 900) + rng.normal(0, 0.2, count)
+    characters = np.log(450 if fault == "chunker changed" else 900) + rng.normal(0, 0.2, count)
     silenced = np.where(silent, np.nan, 1.0)
     return {
         "refusal:refused": refused.astype(float),
@@ -228,9 +244,8 @@ def _numbers(
         "context_chunks": np.full(count, float(chunks)) + rng.normal(0, 0.2, count),
         "chunk_characters": characters,
         "context_tokens": characters + np.log(chunks / 4),
-        "top_score": 0.6 + 0.2 * shown.max(axis=1) + moved + rng.normal(0, 0.08, count),
-        "groundedness": (0.6 + 0.25 * supported - 0.3 * is_foreign + rng.normal(0, 0.1, count))
-        * silenced,
-        "context_relevance": 0.4 + 0.2 * shown.mean(axis=1) + rng.normal(0, 0.06, count),
-        "answer_relevance": (0.6 - 0.15 * is_foreign + rng.normal(0, 0.1, count)) * silenced,
-    }  # fmt: skip
+        "top_score": (0.7 if fault == "embedder changed" else 0.6)
+        + 0.2 * shown.max(axis=1)
+        + rng.normal(0, 0.08, count),
+        **_by_local_models(rng, shown, supported, silenced, is_foreign=is_foreign),
+    }

@@ -15,8 +15,9 @@ class SignalChoice:
     """Which signals are summed.
 
     `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
-    by those that local models give, `local_rates` are `rubric:label` of theirs. Measures in `logged` are summed by their natural logarithm.
-    A request is slow over `slow_seconds`, or what its route (`route` or `service/route`) says.
+    by those that local models give, `local_rates` are `rubric:label` of theirs. Measures in
+    `logged` are summed by their natural logarithm. A request is slow over `slow_seconds`, or what
+    its route (`route` or `service/route`) says.
     """
 
     rates: Sequence[str]
