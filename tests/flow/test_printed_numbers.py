@@ -46,8 +46,9 @@ def test_the_figures_of_an_incident(printing: Commands) -> None:
 @pytest.mark.parametrize("route", ROUTES)
 def test_the_figures_of_a_route(printing: Commands, route: str) -> None:
     lines = [line for line in printing.say("deltas", "--all").splitlines() if f" {route} " in line]
-    # The page draws the interval.
-    cells = [re.sub(r"\[.*?\]|fell .*", "", line.partition(route)[2]) for line in lines]
+    # The page draws the interval, and the level before.
+    drawn = r"\[.*?\]|fell .*|(?<=\d\.\d\d) +\d\.\d\d"
+    cells = [re.sub(drawn, "", line.partition(route)[2]) for line in lines]
     rows = [figures(row) for row in cells]
     assert len(rows) >= 2
     shown = figures(page(printing, f"/routes?service=helpdesk&environment=demo&route={route}"))

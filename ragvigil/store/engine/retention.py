@@ -46,6 +46,8 @@ KEPT = {
     "checkpoints": ("deltas_days", "toDate(written)"),
     "questions": ("spans_days", "toDate(written)"),
     "acts": ("deltas_days", "toDate(written)"),
+    "drift_states": ("deltas_days", "toDate(written)"),
+    "sampling_overrides": ("deltas_days", "toDate(written)"),
     "topics": ("scores_days", "toDate(written)"),
 }
 DROPPED_FIRST = (
