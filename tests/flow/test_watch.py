@@ -19,7 +19,7 @@ from ragvigil.model.clock import VARIABLE, Pace
 from tests.patience import PATIENCE_SECONDS
 from tests.replayed import recorded, send, wait_for
 
-FACTOR = 30.0
+FACTOR = 10.0
 ROUTE = "/refunds/ask"
 
 
