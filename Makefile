@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests wait for daemons a good part of their time: four workers more than there are cores.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
 
-.PHONY: demo test check bench bench-small storm browser pictures package-check newcomer docs clean
+.PHONY: demo test slow check bench bench-small storm browser pictures package-check newcomer docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -20,9 +20,12 @@ demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since
 	@$(BIN)/ragvigil demo
 
 # Tests start some hundred processes: without bytecode each would compile the whole package again.
-test bench-small: export PYTHONDONTWRITEBYTECODE =
+test slow bench-small: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## everything that proves the answers, small sizes
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not world"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not world and not slow"
+
+slow: $(READY) ## what takes a minute of CPU each: kills, restarts, imports, extras, a server's store
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m slow
 
 bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed
 	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from bench.rig.one_answer import one_answer, trace_id_of
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
+
+pytestmark = pytest.mark.slow
 
 SEED, STOPS, LONGEST_SECONDS = 20261122, 4, 5.0
 WRONG = ("level=error", "Traceback", "Error", "ERROR", "CRITICAL")

@@ -20,6 +20,8 @@ from tests.clickhouse_http import Server
 from tests.installations import ROOT, install, ran
 from tests.replayed import recorded, send, wait_for
 
+pytestmark = pytest.mark.slow
+
 SERVER = {"RAGVIGIL_STORE__URL": "http://127.0.0.1:9/ragvigil"}
 ABILITIES = [value for value in vars(extras).values() if isinstance(value, Ability)]
 ABILITIES += extras.JUDGES.values()

@@ -15,6 +15,8 @@ from ragvigil.app.demo.schedule import Arrival, Plan, requests, schedule
 from ragvigil.model.clock import VARIABLE, Pace
 from tests.replayed import recorded, send, wait_for
 
+pytestmark = pytest.mark.slow
+
 FACTOR = 60.0
 ROUTE = "/refunds/ask"
 

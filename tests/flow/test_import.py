@@ -25,6 +25,8 @@ from tests.patience import PATIENCE_SECONDS
 from tests.unit.collector.backfill.test_collector_file import line, request
 from tests.unit.collector.backfill.test_langfuse_export import ROWS, SCORE
 
+pytestmark = pytest.mark.slow
+
 REQUESTS = 5
 """Few enough for the file to be shorter than what names it: it grows all the same."""
 

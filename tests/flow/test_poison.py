@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from bench.rig.one_answer import SPANS, one_answer, trace_id_of
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.patience import PATIENCE_SECONDS
 from tests.poison import HOLD, SEGFAULT, poisonous
+
+pytestmark = pytest.mark.slow
 
 OTHERS = 40
 

@@ -20,6 +20,8 @@ from ragvigil.store.settings import StoreSettings
 from tests.clickhouse_http import Server
 from tests.outcomes import NOW, outcome_of
 
+pytestmark = pytest.mark.slow
+
 FACTS = {"citation_validity": RubricFacts(version="1", fails_below=0.5)}
 
 
