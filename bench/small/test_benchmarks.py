@@ -18,7 +18,7 @@ FULL_SIZE_ONLY = {
 }  # fmt: skip
 """They take a minute or more, whatever the size: until daemons cluster or start again, the late
 window of a trace is over, an API comes back, an hour is rehearsed, or hundreds of megabytes are
-installed (`newcomer`, `package`). `make bench`, `storm`, `newcomer` and `package-check` run them."""
+installed (`newcomer`, `package`). `make bench`, `storm`, `newcomer`, `package-check` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
 LONGEST = ("truth", "notices", "judge", "signals", "audits")
