@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS drift_states {on_cluster}
 )
 ENGINE = {replicated}ReplacingMergeTree(written)
 ORDER BY (service, environment, route, rubric, layer, segment)
-TTL toDate(written) + INTERVAL 60 DAY
+TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 -- Routes that are judged more for a while: the judge reads them, whoever asked.
@@ -31,5 +31,5 @@ CREATE TABLE IF NOT EXISTS sampling_overrides {on_cluster}
 )
 ENGINE = {replicated}ReplacingMergeTree(written)
 ORDER BY (service, environment, route)
-TTL toDate(written) + INTERVAL 30 DAY
+TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

@@ -980,7 +980,7 @@ CREATE TABLE IF NOT EXISTS drift_states ON CLUSTER `main`
 )
 ENGINE = ReplicatedReplacingMergeTree(written)
 ORDER BY (service, environment, route, rubric, layer, segment)
-TTL toDate(written) + INTERVAL 60 DAY
+TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS sampling_overrides ON CLUSTER `main`
@@ -996,7 +996,7 @@ CREATE TABLE IF NOT EXISTS sampling_overrides ON CLUSTER `main`
 )
 ENGINE = ReplicatedReplacingMergeTree(written)
 ORDER BY (service, environment, route)
-TTL toDate(written) + INTERVAL 30 DAY
+TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 ALTER TABLE records ON CLUSTER `main`
