@@ -40,6 +40,17 @@ class Prometheus:
         span = {"start": str(now - FEW_MINUTES), "end": str(now), "step": "5"}
         return list(self.get("query_range", query=expr, **span)["result"])
 
+    def shown(self, query: Asked, values: Mapping[str, str]) -> list[Any]:
+        """The series of a panel that must show something: fails when it stays empty.
+
+        One scrape that a busy machine answers too late empties every panel for a moment.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (series := self.asked(query, values)):
+            assert time.monotonic() < deadline, f"{query.panel}: {substituted(query.expr, values)}"
+            time.sleep(0.3)
+        return series
+
     def values(self, metric: str, label: str) -> list[str]:
         """The values that Grafana's `label_values(metric, label)` returns."""
         rows = self.get("query", query=f"group by ({label}) ({metric})")["result"]

@@ -114,7 +114,7 @@ def _config(folder: Path, daemon: ChildDaemon, watch: str) -> Path:
     job["static_configs"] = [{"targets": [daemon.metrics, watch]}]
     job["authorization"] = {"credentials_file": str(token)}
     del given["rule_files"], given["alerting"]
-    given["global"] = {"scrape_interval": "1s"}
+    given["global"] = {"scrape_interval": "2s"}
     path = folder / "prometheus.yml"
     path.write_text(yaml.safe_dump(given))
     return path
@@ -164,10 +164,9 @@ def test_every_query_is_answered_and_has_series_where_its_metrics_have(
     values = _chosen(board, prometheus)
     known, shown = set(prometheus.get("label/__name__/values")), 0
     for query in queries(board):
-        series = prometheus.asked(query, values)
-        if query.panel not in MAY_BE_EMPTY and _metrics_of(query.expr) <= known:
-            assert series, f"{query.panel}: {substituted(query.expr, values)}"
-        shown += bool(series)
+        must_show = query.panel not in MAY_BE_EMPTY and _metrics_of(query.expr) <= known
+        ask = prometheus.shown if must_show else prometheus.asked
+        shown += bool(ask(query, values))
     assert shown, name
 
 
@@ -237,7 +236,7 @@ def test_incidents_of_another_service_are_not_counted(prometheus: Prometheus) ->
 def test_what_the_dashboards_are_about_is_there_after_traffic(
     metric: str, prometheus: Prometheus
 ) -> None:
-    assert prometheus.get("query", query=metric)["result"]
+    prometheus.wait_for(metric)
     assert any(
         metric in asked.expr
         for text in make.written().values()

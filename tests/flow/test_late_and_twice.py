@@ -84,6 +84,15 @@ def wait_for(daemon: ChildDaemon, trace_id: bytes, holds: Any) -> dict[str, Any]
     raise AssertionError(daemon.last_lines())
 
 
+def counted(daemon: ChildDaemon) -> dict[str, int]:
+    """The ledger of spans once none waits: what was sent before has its place in it."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (spans := daemon.get("ledger")["spans"])["in_spool"]:
+        assert time.monotonic() < deadline, spans
+        time.sleep(0.1)
+    return dict(spans)
+
+
 def test_a_late_span_scores_the_trace_again_as_its_next_generation(daemon: ChildDaemon) -> None:
     trace_id, (root, retriever, model) = token_bytes(16), parts("When is a parcel lost?")
     send(daemon, trace_id, [root, retriever, model])
@@ -97,14 +106,12 @@ def test_a_late_span_scores_the_trace_again_as_its_next_generation(daemon: Child
 
 
 def test_a_span_sent_twice_counts_once(daemon: ChildDaemon) -> None:
-    before = daemon.get("ledger")["spans"]
+    before = counted(daemon)
     trace_id, spans = token_bytes(16), list(parts("Is it refunded?"))
     send(daemon, trace_id, spans)
     send(daemon, trace_id, spans)
     wait_for(daemon, trace_id, lambda record: record["generation"] == 3)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (after := daemon.get("ledger")["spans"])["in_spool"] and time.monotonic() < deadline:
-        time.sleep(0.1)
+    after = counted(daemon)
     assert after["stored"] - before["stored"] == 3
     assert after["duplicate"] - before["duplicate"] == 3
 
