@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("ragvigil", "collector", "scorers", "alerts", "clustering", "tools", "examples", "bench")
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "misc", "handler"}
@@ -20,6 +18,10 @@ EXEMPT: dict[str, str] = {}
 
 def modules() -> list[Path]:
     return [path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
 @cache
@@ -42,29 +44,41 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (node.end_lineno or 0) - node.lineno + 1 - docstring
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_is_small(path: Path) -> None:
-    name = str(path.relative_to(ROOT))
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines < 400 or name in EXEMPT, f"{name} has {lines} lines"
-    assert path.stem not in BANNED_NAMES, f"{name}: the name says nothing"
-    for function in functions(path):
-        key = f"{name}:{function.name}"
-        assert length(function) < 40 or key in EXEMPT, f"{key} has {length(function)} lines"
+def public_methods(node: ast.ClassDef) -> list[str]:
+    """Methods that are no properties and begin with no underscore."""
+    return [
+        item.name
+        for item in node.body
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not item.name.startswith("_")
+        and "property" not in map(ast.unparse, item.decorator_list)
+    ]
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_class_has_few_public_methods(path: Path) -> None:
-    for node in nodes(path):
-        if isinstance(node, ast.ClassDef):
-            public = [
-                item.name
-                for item in node.body
-                if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
-                and not item.name.startswith("_")
-                and "property" not in map(ast.unparse, item.decorator_list)
-            ]
-            assert len(public) < 10, f"{node.name}: {public}"
+def test_every_module_is_small() -> None:
+    lines = {name(path): len(path.read_text("utf-8").splitlines()) for path in modules()}
+    assert not {key: n for key, n in lines.items() if n >= 400 and key not in EXEMPT}
+
+
+def test_every_module_has_a_name_that_says_something() -> None:
+    assert not [name(path) for path in modules() if path.stem in BANNED_NAMES]
+
+
+def test_every_function_is_short() -> None:
+    lines = {
+        f"{name(path)}:{node.name}": length(node) for path in modules() for node in functions(path)
+    }
+    assert not {key: n for key, n in lines.items() if n >= 40 and key not in EXEMPT}
+
+
+def test_every_class_has_few_public_methods() -> None:
+    public = {
+        f"{name(path)}:{node.name}": public_methods(node)
+        for path in modules()
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef)
+    }
+    assert not {key: methods for key, methods in public.items() if len(methods) >= 10}
 
 
 def test_the_median_function_is_under_ten_lines() -> None:
