@@ -24,7 +24,7 @@ test slow bench-small: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) ## everything that proves the answers, small sizes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not world and not slow"
 
-slow: $(READY) ## what takes a minute of CPU each: kills, restarts, imports, extras, a server's store
+slow: $(READY) ## daemons one by one: killed, behind TLS, with bad neighbours; imports, extras, the example service
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m slow
 
 bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed

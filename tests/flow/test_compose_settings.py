@@ -16,6 +16,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, running
 from tests.deploy_files import parsed, services
 
+pytestmark = pytest.mark.slow
+
 SECRETS = {"otlp_token": "of-otlp", "ragvigil_metrics_token": "of-metrics"}
 ADMIN = "of-admin"
 

@@ -25,6 +25,8 @@ from tests.otlp import listening, trace_request
 from tests.patience import PATIENCE_SECONDS
 from tests.silent_clients import PREFACE, SETTINGS, headers, message, silent_clients
 
+pytestmark = pytest.mark.slow
+
 DESCRIPTORS = 512
 SECONDS = 8.0
 MOST_LINES = 20

@@ -162,6 +162,7 @@ def test_a_taken_port_is_named_by_its_setting(tmp_path: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_core_comes_back_and_nothing_is_lost(tmp_path: Path) -> None:
     with running(tmp_path) as started:
         first = ask(started, "Card refunds take 5 to 7 business days.")
@@ -230,6 +231,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_a_start_waits_for_the_core_of_a_killed_daemon_and_says_so(tmp_path: Path) -> None:
     port = free_port()
     # It has what a core has that takes a while to end: the lock, and the port of the web.

@@ -8,11 +8,14 @@ import time
 from pathlib import Path
 
 import httpx2
+import pytest
 
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from ragvigil.app.process.tied import run_tied
 from tests.otlp import trace_request
 from tests.patience import PATIENCE_SECONDS
+
+pytestmark = pytest.mark.slow
 
 
 def readiness(daemon: ChildDaemon) -> tuple[int, str]:

@@ -19,6 +19,8 @@ from tests.flow.test_export import Receiver
 from tests.llm_server import serving
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 CHUNK = "A lost parcel is refunded in full after 14 days without a scan."
 QUIET_SECONDS = 6.0
 """Longer than a loop takes once round: closing, scoring, storing, sending."""

@@ -158,6 +158,7 @@ def test_the_wheel_holds_what_a_user_needs_without_a_checkout(wheel: Path) -> No
 
 # Without the extras, which take minutes and gigabytes: `make package-check` installs them.
 @pytest.mark.parametrize("line", [*commands("pipx"), *commands("uv")])
+@pytest.mark.slow
 def test_an_installed_wheel_has_the_command(wheel: Path, tmp_path: Path, line: str) -> None:
     folders = {
         "PIPX_HOME": "pipx",

@@ -27,6 +27,8 @@ from examples.helpdesk.pipeline import usual_seconds
 from examples.helpdesk.service import create_app, make_desk
 from tests.replayed import recorded
 
+pytestmark = pytest.mark.slow
+
 MARKER = re.compile(r"\[([a-z]+-\d+#\d+)\]")
 QUOTE = re.compile(r"[\"“„«「]\s*([^\"“”«»「」]+?)\s*[\"”“»」]")
 RETURNS = "How many days do I have to send something back?"

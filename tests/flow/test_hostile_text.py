@@ -22,6 +22,8 @@ from tests.patience import PATIENCE_SECONDS
 from tests.served_api import commands
 from tests.served_issues import served
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = (
     "x\x1b[2J\x1b]8;;http://a\x07\x9b31m\r\u202e\u2066\u200b\u2028\x85"
     "\nFORGED a line [red]loud[/red] :bomb:\r\nFORGED another\u2029FORGED"

@@ -143,6 +143,7 @@ def test_the_cost_is_that_of_the_traffic(daemon: ChildDaemon, server: LlmServer)
     assert lines["canary"]["calls"] >= 4 * 60
 
 
+@pytest.mark.slow
 def test_without_a_key_the_daemon_runs_and_says_why_nothing_is_judged(tmp_path: Path) -> None:
     settings = {"RAGVIGIL_JUDGE__MODEL": "openai:gpt-4.1-mini", "OPENAI_API_KEY": ""}
     with running(tmp_path, settings=settings) as daemon:

@@ -14,6 +14,8 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.distributions import install
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 BROKEN = "import a_library_that_nobody_has\n"
 GROUPS = ("conventions", "rubrics", "scorers")
 

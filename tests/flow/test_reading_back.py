@@ -15,6 +15,8 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from ragvigil.model.span import Signal
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 REQUESTS, TRACES = 60, 100
 SPANS = REQUESTS * TRACES * otlp_requests.SPANS_A_TRACE
 

@@ -14,6 +14,8 @@ from ragvigil.inference.settings import InferenceSettings
 from ragvigil.store.engine.store import Store
 from tests.unit.ragvigil.web.api.test_search import ask, asking, embed, numbers, search
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[Inference]:

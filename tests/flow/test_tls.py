@@ -27,6 +27,8 @@ from tests.otlp import trace_request
 from tests.patience import PATIENCE_SECONDS
 from tests.recorder import Recorder
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "of-everybody-0123456789"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 READY_SECONDS = 120

@@ -19,6 +19,8 @@ from ragvigil.model.clock import VARIABLE, Pace
 from tests.patience import PATIENCE_SECONDS
 from tests.replayed import recorded, send, wait_for
 
+pytestmark = pytest.mark.slow
+
 FACTOR = 10.0
 ROUTE = "/refunds/ask"
 

@@ -16,6 +16,8 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.certificates import Pair, self_signed
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 PROTOBUF = {"content-type": "application/x-protobuf"}
 WRONG = "clients speak the wrong protocol"

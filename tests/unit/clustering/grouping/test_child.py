@@ -32,6 +32,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("compiled")
 
 
+@pytest.mark.slow
 def test_a_child_answers_as_the_function_does_and_keeps_what_it_compiled(compiled: Path) -> None:
     result = clustered(groups([40, 30]), compiled, strata=[0] * 70)
     assert isinstance(result, Clustering)
