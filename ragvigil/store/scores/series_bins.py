@@ -62,7 +62,6 @@ def read(
         "service": filter_.service,
         "environment": filter_.environment,
         "route": filter_.route or "",
-        "is_any_route": int(filter_.route is None),
         "rubrics": sorted(filter_.rubrics),
         "first": first,
         "end": end,
@@ -70,8 +69,9 @@ def read(
         "day_seconds": day_seconds,
         "with_labels": int(with_labels),
     }
+    name = "series_bins" if filter_.route is None else "series_bins_of_route"
     bins: dict[Series, list[Bin]] = {}
-    for row in store.read("series_bins", parameters):
+    for row in store.read(name, parameters):
         bins.setdefault(_series(row), []).append(_bin(row))
     return dict(bins)
 

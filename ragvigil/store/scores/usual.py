@@ -21,8 +21,9 @@ def usual_values(
         "service": service,
         "environment": environment,
         "route": route,
-        "since": max(0, until - HOURS * 3600),
-        "until": until,
+        "rubrics": [],
+        "first": max(0, until - HOURS * 3600),
+        "end": until,
     }
     key = ("usual", service, environment, route, until // 60)
     rows = store.kept.of(key, lambda: store.read("usual_values", parameters))

@@ -1004,3 +1004,13 @@ ALTER TABLE records ON CLUSTER `main`
 
 ALTER TABLE findings ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS is_untrusted UInt8 CODEC(ZSTD(1)) AFTER words;
+
+ALTER TABLE rollups ON CLUSTER `main` MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild';
+
+ALTER TABLE rollups ON CLUSTER `main` ADD PROJECTION IF NOT EXISTS by_route
+(
+    SELECT
+        minute, service, environment, route, rubric, layer, segment, version,
+        n, total, squares, failed, histogram, labels
+    ORDER BY service, environment, route, minute
+);

@@ -1004,3 +1004,13 @@ ALTER TABLE records
 
 ALTER TABLE findings
     ADD COLUMN IF NOT EXISTS is_untrusted UInt8 CODEC(ZSTD(1)) AFTER words;
+
+ALTER TABLE rollups MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild';
+
+ALTER TABLE rollups ADD PROJECTION IF NOT EXISTS by_route
+(
+    SELECT
+        minute, service, environment, route, rubric, layer, segment, version,
+        n, total, squares, failed, histogram, labels
+    ORDER BY service, environment, route, minute
+);
