@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait for daemons a good part of their time: four workers more than there are cores.
-WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
+# Tests wait for daemons some of their time: two workers more than there are cores.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
 .PHONY: demo test slow check bench bench-small storm browser pictures package-check newcomer docs clean
 
@@ -13,7 +13,10 @@ $(READY): pyproject.toml constraints.txt
 		|| { echo "ragvigil needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		-c constraints.txt -e '.[all,dev]'
+	@# pip would compile every file with one core. Some are templates of code, which do not compile.
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	@touch $@
 
 demo: $(READY) ## a daemon, 8 days of traffic, a fault: what moved, where, since when
