@@ -29,6 +29,20 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Any:
     return re2.compile(pattern, options)
 
 
+def compile_set(patterns: Iterable[str]) -> Any:
+    """Compiles patterns into one automaton; its `Match` gives the places of those that match."""
+    import re2
+
+    options = re2.Options()
+    options.max_mem = MEMORY_BYTES
+    options.log_errors = False
+    together = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        together.Add(pattern)
+    together.Compile()
+    return together
+
+
 def encodable(text: str) -> str:
     """The text with lone surrogates replaced, since RE2 reads UTF-8.
 

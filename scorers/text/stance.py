@@ -11,14 +11,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from scorers.text.denials import denies, explains, is_written
 from scorers.text.language import are_alike, language
 from scorers.text.own_words import own_words
 from scorers.text.patterns import any_of, compile_pattern, encodable
 from scorers.text.sentences import Sentence, ending, sentences
 from scorers.text.tokens import tokens
 
-LEAST_WORDS = 5
-"""Least words of a sentence that states something beside a refusal."""
+LEAST_WORDS, LEAST_PART = 4, 5
+"""Least words of a sentence, and of a part of a refusing one, that state something beside a refusal."""
 MANY_STATEMENTS = 3
 """An answer that states as much in other sentences is no partial one for a caveat: *note that the
 passages do not give the exact time*."""
@@ -29,6 +30,7 @@ LEAST_CLAUSE = 3
 _AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
 _JOINED = str.maketrans("_-", "  ")
 _MARKER = re.compile(r"[\[【(]\d[\d, ]*[\])】]")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\U0010ffff]")
 _ASKING = frozenset("?？؟")
 
 
@@ -43,16 +45,15 @@ class Stance:
 @lru_cache(maxsize=512)
 def classify(answer: str) -> Stance:
     """Classifies an answer. Caches the last 512: several scorers and rubrics need the stance."""
-    own = own_words(answer)
+    parts = sentences(own_words(answer))
     is_bare = _is_bare(answer)
     # One search of the whole text spares most answers the search sentence by sentence.
-    whole = _normalised(own.replace("\n", " "))
+    whole = "\n".join(_normalised(part.text) for part in parts)
     languages = _spoken(
-        answer, [each for each in _patterns().languages if each.refusing.search(whole)]
+        answer, [each for each in _patterns().languages if _refuses(each, whole)]
     )
     if not is_bare and not languages:
         return Stance(label="answered")
-    parts = sentences(own)
     if is_bare and not any(part.text.strip() for part in parts):  # code, as `NO_ANSWER`
         return Stance(label="refused", refusing=(Sentence(0, len(answer), answer),))
     refusing = _refusing(parts, languages, is_bare=is_bare)
@@ -100,13 +101,20 @@ def _refusing(
 
 def _matches(languages: Iterable[_Language], sentence: str) -> bool:
     own = _own(sentence)
-    return any(each.refusing.search(_main_clause(own, each)) for each in languages)
+    return any(_refuses(each, _main_clause(own, each)) for each in languages)
+
+
+def _refuses(each: _Language, text: str) -> bool:
+    """Whether a normalised text refuses in a language, or may do so in one of its sentences."""
+    if not is_written(each.code, text):
+        return False
+    return each.refusing.search(text) is not None or denies(each.code, text)
 
 
 def _own(sentence: str) -> str:
     """A sentence without who says it, without its condition and without idioms."""
     said = _patterns().attribution.sub(" ", _normalised(sentence).strip())
-    return str(_patterns().idiom.sub(" ", said)).strip(" ,:")
+    return str(_patterns().idiom.sub(" ", said)).strip(" ,:.。।")
 
 
 def _main_clause(sentence: str, each: _Language) -> str:
@@ -116,10 +124,15 @@ def _main_clause(sentence: str, each: _Language) -> str:
     are too few data*. An answer that is missing for such a reason says so before it.
     """
     reason = each.reason.search(sentence)
-    if reason is None or each.source is None or each.source.search(sentence, reason.end()):
+    if reason is None:
         return sentence
-    main = sentence[: reason.start()]
-    return main if len(tokens(main)) >= LEAST_CLAUSE else sentence
+    main, why = sentence[: reason.start()], sentence[reason.end() :]
+    if explains(each.code, main, why):
+        return ""
+    if each.source is None or each.source.search(why):
+        return sentence
+    is_statement = len(tokens(main)) >= LEAST_CLAUSE and not _patterns().courtesy.search(main)
+    return main if is_statement else sentence
 
 
 def _is_bare(answer: str) -> bool:
@@ -136,12 +149,12 @@ def _asks(sentence: str) -> bool:
     return not _ASKING.isdisjoint(ending(sentence))
 
 
-def _states(sentence: str) -> bool:
+def _states(sentence: str, least_words: int = LEAST_WORDS) -> bool:
     """Whether a sentence beside a refusal states something: no courtesy and no question."""
     if _asks(sentence):
         return False
     normalised = _normalised(sentence).strip()
-    least = LEAST_CLAUSE + 1 if _patterns().polar.search(normalised) else LEAST_WORDS
+    least = LEAST_CLAUSE + 1 if _patterns().polar.search(normalised) else least_words
     return len(tokens(sentence)) >= least and not _patterns().courtesy.search(normalised)
 
 
@@ -150,7 +163,7 @@ def _goes_on(sentence: str, languages: Iterable[_Language]) -> bool:
     for each in languages:
         clauses = each.contrast.split(_normalised(sentence))
         if len(clauses) > 1 and any(
-            _states(clause) and not _matches([each], clause) for clause in clauses
+            _states(clause, LEAST_PART) and not _matches([each], clause) for clause in clauses
         ):
             return True
     return False
@@ -166,9 +179,9 @@ def _unaccented(text: str) -> str:
 
 
 def _normalised(text: str) -> str:
-    plain = text
+    plain = text.replace("\n", " ")
     if not text.isascii():
-        plain = unicodedata.normalize("NFKC", encodable(text))
+        plain = unicodedata.normalize("NFKC", encodable(plain))
     # Lower-cased, a Turkish capital I with a dot is two characters.
     return plain.lower().replace("’", "'").replace("i\u0307", "i")
 
@@ -203,7 +216,7 @@ class _Patterns:
 def _patterns() -> _Patterns:
     """Compiles the patterns of all languages."""
     text = files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
-    read = tomllib.loads(text)
+    read = tomllib.loads(unicodedata.normalize("NFKC", text))
 
     def together(kind: str) -> Any:
         return compile_pattern(any_of(_of_kind(kind, read.values())))
@@ -212,7 +225,7 @@ def _patterns() -> _Patterns:
         languages=tuple(
             _Language(
                 code=code,
-                refusing=compile_pattern(any_of(_of_kind("refusing", [table]))),
+                refusing=compile_pattern("(?m)" + any_of(_of_kind("refusing", [table]))),
                 contrast=_words([*table["contrast"], ";"]),
                 reason=_words(table.get("reason", ())),
                 source=_sources(table),
@@ -240,7 +253,7 @@ def _words(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _word(word: str) -> str:
-    if word[0] >= "\u2e80":  # scripts without spaces have no word boundaries
+    if _UNSPACED.match(word):  # scripts without spaces have no word boundaries
         return re.escape(word)
     before = r"(?<!\w)" if word[0].isalnum() else ""
     after = r"(?!\w)" if word[-1].isalnum() else ""
