@@ -1,4 +1,4 @@
-"""The job of the deltas: reads roll-ups, computes the ticks that are due, writes `rubric_deltas`.
+"""The job of the deltas: reads roll-ups, computes the ticks that are due, writes what changed.
 
 It may run twice and at any time: a tick that is computed again replaces its rows.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
 
 import numpy as np
 
 from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
-from alerts.deltas.rows import deltas, stored, values
+from alerts.deltas.rows import deltas
 from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.ticks import ChangedMinutes, DueTicks, due
 from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
+from alerts.deltas.writer import DeltaWriter
 from ragvigil.model.delta import Delta
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
@@ -26,7 +26,6 @@ PAST_DAYS = 2
 """Days read before the baseline's first: a day's window, and the day that φ leaves out."""
 DAYS_AT_ONCE = 8
 """Days of ticks computed from one read, so that a backfill's memory stays bounded."""
-ROWS_AT_ONCE = 20_000
 RESTART_NANOS = 600 * 10**9
 """After a restart, roll-ups may lag the newest deltas by this much."""
 
@@ -82,13 +81,15 @@ class DeltaJob:
         return rollups.changed(self._store, self._seen.version - (not self._is_complete))
 
     def _run(self, ticks: DueTicks, computed: int) -> DeltaRun:
-        run = _TickRun(self._store, self._settings, self._failing, computed, ticks.closed_until)
+        writer = DeltaWriter(store=self._store, computed=computed, closed_until=ticks.closed_until)
+        run = _TickRun(self._store, self._settings, self._failing, writer)
         for part in _parts(ticks.amended):
             run.tick(part)
         newest = [columns for part in _parts(ticks.current) for columns in run.tick(part)]
         latest = (columns.since_tick(ticks.current[-1]) for columns in newest)
         rows = tuple(deltas(latest, ticks.closed_until))
-        return DeltaRun(ticks=run.ticks, rows=run.rows, newest=rows)
+        books.mark(self._store, ticks.closed_until, computed)
+        return DeltaRun(ticks=run.ticks, rows=writer.rows, newest=rows)
 
 
 def run_deltas(
@@ -106,21 +107,18 @@ def _parts(ticks: range) -> Iterator[range]:
 
 
 class _TickRun:
-    """Computes and writes ticks, and counts the ticks and rows of one run."""
+    """Computes and writes ticks, and counts the ticks of one run."""
 
     def __init__(
         self,
         store: Store,
         settings: DeltaSettings,
         failing: Collection[str],
-        computed: int,
-        closed_until: int,
+        writer: DeltaWriter,
     ) -> None:
         self._store, self._settings, self._failing = store, settings, failing
-        self._computed, self._closed_until = computed, closed_until
+        self._writer = writer
         self.ticks = 0
-        self.rows = 0
-        self._batches = 0
 
     def tick(self, part: range) -> list[Columns]:
         """Computes and writes consecutive ticks; returns the columns of the last day.
@@ -137,22 +135,6 @@ class _TickRun:
         for first in range(0, len(part), DAY):
             ticks = np.array(part[first : first + DAY], dtype=np.int64)
             columns = compute(sums, ticks, self._settings, release=pinned)
-            self._write(columns)
+            self._writer.write(columns)
         self.ticks += len(part)
         return columns
-
-    def _write(self, columns: list[Columns]) -> None:
-        rows = chain.from_iterable(
-            stored(
-                values(window, self._closed_until),
-                books.COLUMNS,
-                computed=self._computed,
-                replica=self._store.replica,
-                epoch=self._store.epoch,
-            )
-            for window in columns
-        )
-        while piece := list(islice(rows, ROWS_AT_ONCE)):
-            self._batches += 1
-            self._store.write(books.batch(self._store, piece, self._computed, self._batches))
-            self.rows += len(piece)

@@ -45,7 +45,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """One series at one tick over one window; a row of `rubric_deltas`.
+    """One series at one tick over one window; a row of `delta_changes` and `rubric_deltas`.
 
     `tick` is the end of the window, seconds since the epoch; `closed` says that it no longer
     waits for late scores. Unknown numbers are None: a mean of nothing, a mean whose coverage is
@@ -79,3 +79,8 @@ class Delta:
     sustained_drop: bool = False
     moved: Moved = Moved.NO
     since: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything was scored, or could not be seen; a row without says that it ended."""
+        return self.n > 0 or self.coverage is not None

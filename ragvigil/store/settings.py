@@ -42,6 +42,12 @@ class StoreSettings(BaseModel):
         le=3650,
         description="days that roll-ups, deltas, deploys, labels and the canary are kept",
     )
+    changes_days: int = Field(
+        default=3,
+        ge=2,
+        le=3650,
+        description="days that every change of a delta is kept; older ones are kept by the hour",
+    )
     batch_rows: int = Field(
         default=2000,
         ge=1,

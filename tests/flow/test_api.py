@@ -42,6 +42,9 @@ class Quiet:
     def status(self) -> Mapping[str, object]:
         return {}
 
+    def judge(self) -> Mapping[str, object]:
+        return {}
+
     def behind(self) -> str:
         return ""
 
@@ -339,9 +342,12 @@ async def test_a_drop_is_shown_with_its_hour_and_a_steady_route_without(store: S
     assert {row["mean"] for row in rows} == {1.0}
     six_hours = {**steady, "window": "6h", "since": "2h"}
     history = (await asking.get("/api/v1/deltas", params=six_hours)).json()["deltas"]
-    ticks = [row["tick"] for row in history]
+    ticks = [datetime.fromisoformat(row["tick"]) for row in history]
     assert ticks == sorted(ticks)
-    assert 24 <= len(ticks) <= 26
+    # Two full hours, and the ticks at which an answer came or went: a row stands until the next.
+    assert len([tick for tick in ticks if tick.minute == 0]) == 2
+    assert len(ticks) < 12
+    assert {row["mean"] for row in history} == {1.0}
 
     # What Prometheus shows is the running tick.
     assert {delta.tick for delta in ran.newest} == {NOW - NOW % 300 + 300}
@@ -379,7 +385,18 @@ async def test_a_late_record_amends_history(store: Store) -> None:
         "since": "4h",
     }
     rows = (await client(store).get("/api/v1/deltas", params=parameters)).json()["deltas"]
-    assert [row["mean"] for row in rows if row["n"] == 5] == [0.0] * 3
+    (place,) = [place for place, row in enumerate(rows) if row["n"] == 5]
+    amended, after = rows[place : place + 2]
+    assert amended["mean"] == 0.0
+    # It stands for the three ticks of its window, which then holds nothing.
+    assert after["mean"] is None
+    assert (after["n"], after["coverage"]) == (0, None)
+    assert time_between(amended, after) == timedelta(minutes=15)
+
+
+def time_between(earlier: dict[str, str], later: dict[str, str]) -> timedelta:
+    first, last = (datetime.fromisoformat(row["tick"]) for row in (earlier, later))
+    return last - first
 
 
 async def test_a_job_does_what_changed_and_nothing_twice(store: Store) -> None:

@@ -54,5 +54,5 @@ class Operating:
     def _deltas(self, now: int) -> list[Delta]:
         names = {name for pair in PAIRS for name in (pair.rose, pair.fell)}
         filter_ = rubric_deltas.DeltaFilter(window="24h", since=now - DELTAS_SECONDS)
-        deltas = rubric_deltas.newest(self._store, filter_)
+        deltas = rubric_deltas.latest(self._store, filter_, now)
         return [delta for delta in deltas if delta.series.rubric in names]

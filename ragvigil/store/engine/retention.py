@@ -23,6 +23,7 @@ KEPT = {
     "ledger": ("scores_days", "toDate(received)"),
     "quarantine": ("scores_days", "toDate(time)"),
     "rollups": ("deltas_days", "toDate(minute)"),
+    "delta_changes": ("changes_days", "toDate(tick)"),
     "rubric_deltas": ("deltas_days", "toDate(tick)"),
     "deploys": ("deltas_days", "toDate(received)"),
     "labels": ("deltas_days", "toDate(received)"),

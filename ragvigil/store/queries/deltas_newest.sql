@@ -1,13 +1,10 @@
--- The newest tick of every series that matches.
-SELECT *
-FROM rubric_deltas FINAL
-WHERE tick >= toDateTime({since:UInt32}, 'UTC') AND tick <= toDateTime({until:UInt32}, 'UTC')
-    AND ({service:String} = '' OR service = {service:String})
-    AND ({environment:String} = '' OR environment = {environment:String})
-    AND ({route:String} = '' OR route = {route:String})
-    AND ({rubric:String} = '' OR rubric = {rubric:String})
-    AND ({layer:String} = '' OR layer = {layer:String})
-    AND ({window:String} = '' OR window = {window:String})
+-- The newest row of every series and window that matches; without `with_empty`, the newest of those
+-- that had scores.
+SELECT * FROM
+(
+    @deltas
+)
+WHERE {with_empty:UInt8} = 1 OR n > 0 OR coverage IS NOT NULL
 ORDER BY tick DESC
 LIMIT 1 BY service, environment, route, rubric, layer, segment, window
 LIMIT {limit:UInt32}

@@ -1,12 +1,8 @@
--- All ticks since a time, oldest first.
-SELECT *
-FROM rubric_deltas FINAL
-WHERE tick >= toDateTime({since:UInt32}, 'UTC') AND tick <= toDateTime({until:UInt32}, 'UTC')
-    AND ({service:String} = '' OR service = {service:String})
-    AND ({environment:String} = '' OR environment = {environment:String})
-    AND ({route:String} = '' OR route = {route:String})
-    AND ({rubric:String} = '' OR rubric = {rubric:String})
-    AND ({layer:String} = '' OR layer = {layer:String})
-    AND ({window:String} = '' OR window = {window:String})
+-- All rows since a time, oldest first. A row is closed when its tick is, however long ago it was written.
+SELECT * REPLACE (toUInt8(closed = 1 OR toUnixTimestamp(tick) <= (SELECT max(position) FROM checkpoints WHERE reader = 'deltas')) AS closed) FROM
+(
+    @deltas
+)
 ORDER BY tick, service, environment, route, rubric, layer, segment, window
+LIMIT 1 BY tick, service, environment, route, rubric, layer, segment, window
 LIMIT {limit:UInt32}

@@ -1,16 +1,14 @@
-"""The newest tick of `rubric_deltas`, and batches of its rows."""
+"""How far the ticks of the deltas have come."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragvigil.store.engine.batch import Batch, Row, Rows, token_of
 from ragvigil.store.engine.store import Priority, Store
-from ragvigil.store.scores.rubric_deltas import DELTAS
+from ragvigil.store.issues import checkpoints
 
-COLUMNS = (*DELTAS.columns, "computed", "replica", "epoch")
-"""Of a row of `rubric_deltas`."""
+READER = "deltas"
+"""The checkpoint: its position is the newest closed tick, written when ticks were computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +16,7 @@ class Newest:
     """How far ticks have come; times since the epoch.
 
     `closed_tick` is the newest closed tick (seconds), None if there is none. `computed` is when
-    rows were last computed (nanoseconds), 0 if there are none. `minute` is the start of the newest
+    ticks were last computed (nanoseconds), 0 if there are none. `minute` is the start of the newest
     minute with roll-ups (seconds).
     """
 
@@ -30,16 +28,13 @@ class Newest:
 def newest(store: Store) -> Newest:
     """Reads how far ticks have come. Raises StoreError."""
     row = store.read("tick_newest", priority=Priority.TICK)[0]
-    if not row["stored"]:
+    if not row["known"]:
         return Newest(closed_tick=None, computed=0, minute=row["minute"])
     return Newest(
         closed_tick=row["closed_tick"] or None, computed=row["computed"], minute=row["minute"]
     )
 
 
-def batch(store: Store, rows: Sequence[Row], computed: int, part: int) -> Batch:
-    """Rows of `rubric_deltas` as a batch; `computed` and `part` make its token unique."""
-    return Batch(
-        rows={DELTAS.name: Rows(COLUMNS, rows)},
-        token=token_of(DELTAS.name, store.replica, computed, part),
-    )
+def mark(store: Store, closed_tick: int, computed: int) -> None:
+    """Says that all ticks are written as computed at `computed` (nanoseconds)."""
+    checkpoints.mark(store, READER, closed_tick, computed)

@@ -47,7 +47,8 @@ def test_a_window_without_scores_has_no_row() -> None:
 
 
 def test_stored_rows_follow_the_order_of_the_table() -> None:
-    by_name = values(columns()[3], NOW)
+    window = columns()[3]
+    by_name = values(window, NOW, window.has_row())
     order = ["tick", "route", "rubric", "window", "mean", "computed", "replica"]
     rows = list(stored(by_name, order, computed=7, replica="a"))
     row = next(iter(deltas([columns()[3]], NOW)))
@@ -55,5 +56,6 @@ def test_stored_rows_follow_the_order_of_the_table() -> None:
 
 
 def test_values_name_every_field_of_a_delta() -> None:
-    assert set(values(columns()[0], NOW)) == set(Delta.__dataclass_fields__)
+    window = columns()[0]
+    assert set(values(window, NOW, window.has_row())) == set(Delta.__dataclass_fields__)
     assert asdict(next(iter(deltas([columns()[0]], NOW))))

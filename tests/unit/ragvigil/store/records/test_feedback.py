@@ -105,12 +105,10 @@ def test_a_delta_comes_back_as_it_was_and_a_later_computation_replaces_it(store:
         sustained_drop=True,
     )
     store.write(rubric_deltas.batch([first], NOW))
-    assert rubric_deltas.closed_until(store) is None
     store.write(rubric_deltas.batch([second], NOW + 1))
     asked = rubric_deltas.DeltaFilter(rubric="refusal:refused")
-    assert rubric_deltas.newest(store, asked) == rubric_deltas.since(store, asked) == [second]
-    assert rubric_deltas.closed_until(store) == tick
-    assert rubric_deltas.newest(store, rubric_deltas.DeltaFilter(window="24h")) == []
+    assert rubric_deltas.latest(store, asked, tick) == rubric_deltas.since(store, asked) == [second]
+    assert rubric_deltas.latest(store, rubric_deltas.DeltaFilter(window="24h"), tick) == []
 
 
 def test_days_of_the_settings_become_the_tables_time_to_live(store: Store) -> None:
