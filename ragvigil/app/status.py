@@ -84,6 +84,12 @@ class Status:
             | {"parts_set_aside": damage.set_aside(self._store)},
         }
 
+    def judge(self) -> Mapping[str, object]:
+        """The section of the judge; empty where there is none. Asks no database."""
+        section = self._sections().get("judge", {})
+        assert isinstance(section, Mapping)
+        return section
+
     def _disk(self) -> Mapping[str, object]:
         space = self._space()
         reserve = reserve_of(space.total, self._reserve)

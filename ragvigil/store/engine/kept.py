@@ -17,6 +17,9 @@ log = structlog.get_logger()
 
 GIVEN_TIMES = 6
 """An answer this many times as old as a new one is still given, and read anew meanwhile."""
+COST_TIMES = 100
+"""An answer passes for new so many times as long as it took: a quick one is hardly ever old, and to
+read one anew takes a hundredth of the time."""
 MOST = 64
 """Answers that are kept, those that were asked for last."""
 
@@ -25,18 +28,23 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True)
 class _Entry:
-    """An answer and when it was read; while `lock` is held somebody reads it."""
+    """An answer, when it was read, and for how long it is new; who reads it holds `lock`.
+
+    `lasts`: no act of a person changes it.
+    """
 
     lock: Lock
+    lasts: bool
     answer: Any = None
     read: float = float("-inf")
+    new_seconds: float = 0.0
 
 
 class Kept:
     """Keeps answers by key. Safe from any thread.
 
-    An answer passes for new for `new_seconds`; 0 keeps none. Who finds none waits for whoever reads
-    it already. `clock` gives seconds that never run backwards.
+    An answer passes for new for `new_seconds` at most; 0 keeps none. Who finds none waits for
+    whoever reads it already. `clock` gives seconds that never run backwards.
     """
 
     def __init__(self, new_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -44,32 +52,41 @@ class Kept:
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, key: Hashable, read: Callable[[], Answer]) -> Answer:
+    def of(self, key: Hashable, read: Callable[[], Answer], *, lasts: bool = False) -> Answer:
         """The answer of `key`, by `read` where none is kept. Raises what `read` raises.
 
-        Readers share the answer: it is not to be changed.
+        Readers share the answer: it is not to be changed. `lasts`: no act of a person changes it,
+        so that `forget` leaves it.
         """
         if not self._new_seconds:
             return read()
-        entry = self._entry(key)
+        entry = self._entry(key, lasts)
         age = self._clock() - entry.read
-        if age > self._new_seconds * GIVEN_TIMES:
+        if age > entry.new_seconds * GIVEN_TIMES:
             with entry.lock:
-                if self._clock() - entry.read > self._new_seconds:
+                if self._clock() - entry.read > entry.new_seconds:
                     self._read(entry, read)
-        elif age > self._new_seconds and entry.lock.acquire(blocking=False):
+        elif age > entry.new_seconds and entry.lock.acquire(blocking=False):
             Thread(target=self._renew, args=(entry, read), name="kept answer", daemon=True).start()
         answer: Answer = entry.answer
         return answer
 
-    def forget(self) -> None:
-        """Drops every answer: somebody has changed what they say."""
-        with self._lock:
-            self._entries.clear()
+    def moving(self, seconds: float) -> int:
+        """A time as part of a key, to the minute; it may move with the clock, as *a day ago* does.
 
-    def _entry(self, key: Hashable) -> _Entry:
+        So a window until now has the same key from minute to minute.
+        """
+        return round((self._clock() - seconds) / 60)
+
+    def forget(self) -> None:
+        """Drops the answers that a person's act changes: there was such an act."""
         with self._lock:
-            entry = self._entries.setdefault(key, _Entry(Lock()))
+            for key in [key for key, entry in self._entries.items() if not entry.lasts]:
+                del self._entries[key]
+
+    def _entry(self, key: Hashable, lasts: bool) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry(Lock(), lasts))
             self._entries.move_to_end(key)
             while len(self._entries) > MOST:
                 self._entries.popitem(last=False)
@@ -84,5 +101,7 @@ class Kept:
             entry.lock.release()
 
     def _read(self, entry: _Entry, read: Callable[[], Any]) -> None:
-        answer = read()
-        entry.answer, entry.read = answer, self._clock()
+        begun = self._clock()
+        entry.answer = read()
+        entry.read = self._clock()
+        entry.new_seconds = min(self._new_seconds, (entry.read - begun) * COST_TIMES)

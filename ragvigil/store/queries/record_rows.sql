@@ -8,8 +8,4 @@ SELECT
     toUnixTimestamp64Nano(time) AS time_nanos,
     toUnixTimestamp64Nano(started) AS started_nanos,
     toUnixTimestamp64Nano(ended) AS ended_nanos
-FROM records FINAL
-PREWHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {trace_ids:Array(String)}
-    AND (empty({record_ids:Array(String)}) OR record_id IN {record_ids:Array(String)})
-WHERE toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
-ORDER BY started, record_id
+@placed_records

@@ -19,9 +19,13 @@ class Receipts:
 
 
 def since(store: Store, seconds: int, *, service: str = "", route: str = "") -> Receipts:
-    """Counts live records since a time (seconds since the epoch); an empty name is no filter."""
+    """Counts live records since a time (seconds since the epoch); an empty name is no filter.
+
+    Kept, as the page Now repeats it. Raises as `Store.read` does.
+    """
     parameters = {"since": seconds, "service": service, "route": route}
-    row = store.read("records_heard", parameters)[0]
+    key = ("received", store.kept.moving(seconds), service, route)
+    (row,) = store.kept.of(key, lambda: store.read("records_heard", parameters), lasts=True)
     records = int(row["records"])
     last = int(row["last"]) if records else None
     return Receipts(last=last, records=records, routes=int(row["routes"]))

@@ -39,8 +39,8 @@ def counts(store: Store, filter_: RecordFilter) -> RecordCounts:
     The counts may be some seconds old: pages repeat them.
     """
     whole = replace(filter_, after=None, limit=0)
-    key = ("counts", replace(whole, since=whole.since // 60))
-    return store.kept.of(key, lambda: _read_counts(store, whole))
+    key = ("counts", replace(whole, since=store.kept.moving(whole.since)))
+    return store.kept.of(key, lambda: _read_counts(store, whole), lasts=True)
 
 
 def _read_counts(store: Store, whole: RecordFilter) -> RecordCounts:
@@ -65,6 +65,14 @@ def searched_since(store: Store, filter_: RecordFilter) -> int:
 def newest_part(store: Store, filter_: RecordFilter) -> RecordFilter:
     """The filter over the newest time only: most often enough, and much less to read."""
     return replace(filter_, since=_newest_since(store, filter_, FIRST_LOOKED_AT))
+
+
+def newest_minutes(store: Store, filter_: RecordFilter, *, least: int) -> RecordFilter:
+    """The filter over the newest minutes in which its place has at least so many records."""
+    (newest,) = store.read("records_newest", {**filter_.parameters(), "most": least})
+    if newest["answers"] < least:
+        return filter_
+    return replace(filter_, since=max(filter_.since, int(newest["minute_seconds"])))
 
 
 def _newest_since(store: Store, filter_: RecordFilter, most: int) -> int:

@@ -94,6 +94,8 @@ class RecordFilter:
             "below": -1.0 if self.below is None else self.below,
             "failed": -1 if self.failed is None else int(self.failed),
             "issue_ids": list(self.issue_ids),
+            "minutes": [],
+            "trace_ids": [],
             "needles": needles(self.text),
             "since": since,
             "said_since": since if self.said else LATEST,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.store.records import feedback, traces
-from ragvigil.store.records.record_counts import newest_part
+from ragvigil.store.records.record_counts import newest_minutes, newest_part
 from ragvigil.store.records.record_filter import RecordFilter, RecordPlace
 from ragvigil.store.records.record_forms import full, score_form, summary, texts_needed
 from ragvigil.store.records.texts import hashes_in, restore
@@ -15,6 +15,10 @@ from ragvigil.store.records.texts import hashes_in, restore
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
+CANDIDATES = 4
+"""Rows that are looked at for each key of a page: some of them may have been replaced."""
+MOST_CANDIDATES = 1000
+"""Rows whose traces are named in one query."""
 Form: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, str]
 
@@ -89,16 +93,40 @@ def find_page(store: Store, filter_: RecordFilter) -> tuple[list[Form], RecordPl
 
 
 def _lowest(store: Store, filter_: RecordFilter) -> list[Form]:
-    return store.read("record_keys_by_score", filter_.parameters())
+    """Keys from the traces of the lowest scores, from all only where those do not fill a page."""
+    parameters = filter_.parameters()
+    most = CANDIDATES * (filter_.limit + 1)
+    if not filter_.asks_for_a_record and most <= MOST_CANDIDATES:
+        rows = store.read("score_candidates", {**parameters, "most": most})
+        places = {
+            "minutes": sorted({row["minute_seconds"] for row in rows}),
+            "trace_ids": sorted({row["trace_id"] for row in rows}),
+        }
+        keys = store.read("record_keys_by_score", {**parameters, **places}) if rows else []
+        # Before the last row nothing is missing; after it, and beside it, there may be others.
+        if len(rows) < most or (len(keys) > filter_.limit and _order(keys[-1]) < _order(rows[-1])):
+            return keys
+    return store.read("record_keys_by_score", parameters)
+
+
+def _order(row: Mapping[str, Any]) -> tuple[float, int]:
+    return row["place"], -row["time_nanos"]
 
 
 def _newest(store: Store, filter_: RecordFilter) -> list[Form]:
-    """Keys from the newest part of the time, from all of it only where those do not fill a page."""
-    part = newest_part(store, filter_)
-    keys = store.read("record_keys", part.parameters())
-    if len(keys) > filter_.limit or part == filter_:
-        return keys
+    """Keys from the newest time, from all of it only where those do not fill a page."""
+    for part in _newest_parts(store, filter_):
+        keys = store.read("record_keys", part.parameters())
+        if len(keys) > filter_.limit or part == filter_:
+            return keys
     return store.read("record_keys", filter_.parameters())
+
+
+def _newest_parts(store: Store, filter_: RecordFilter) -> Iterator[RecordFilter]:
+    """The filter over the newest time, over a longer one next."""
+    if not filter_.asks_for_a_record:
+        yield newest_minutes(store, filter_, least=CANDIDATES * (filter_.limit + 1))
+    yield newest_part(store, filter_)
 
 
 def summaries(store: Store, keys: Sequence[Form]) -> list[Form]:
@@ -114,7 +142,7 @@ def summaries(store: Store, keys: Sequence[Form]) -> list[Form]:
         min(row["received_seconds"] for row in keys),
     )
     ids = sorted({row["record_id"] for row in keys})
-    rows = {_key(row): row for row in place.read(store, "record_rows", record_ids=ids)}
+    rows = {_key(row): row for row in place.read(store, "record_summaries", record_ids=ids)}
     scores = _by_record(place.read(store, "record_scores"))
     ratings = feedback.worst_ratings(store, list(rows.values()))
     return [
@@ -129,9 +157,8 @@ def absences(store: Store, since: int) -> list[Form]:
 
     Each has `service, instrumentors, has_llm_span, lacks (field, reason), truncated, records`.
     """
-    return store.kept.of(
-        ("absences", since // 60), lambda: store.read("record_absences", {"since": since})
-    )
+    key = ("absences", store.kept.moving(since))
+    return store.kept.of(key, lambda: store.read("record_absences", {"since": since}), lasts=True)
 
 
 def spans(store: Store, trace_id: str) -> list[Form]:

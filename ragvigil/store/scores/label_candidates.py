@@ -38,8 +38,8 @@ class CandidateFilter:
 
 def find(store: Store, filter_: CandidateFilter) -> list[Key]:
     """The answers drawn, always in the same order."""
-    key = ("candidates", replace(filter_, since=filter_.since // 60))
-    return store.kept.of(key, lambda: _find(store, filter_))
+    key = ("candidates", replace(filter_, since=store.kept.moving(filter_.since)))
+    return store.kept.of(key, lambda: _find(store, filter_), lasts=True)
 
 
 def _find(store: Store, filter_: CandidateFilter) -> list[Key]:

@@ -26,5 +26,5 @@ def usual_values(
         "end": until,
     }
     key = ("usual", service, environment, route, until // 60)
-    rows = store.kept.of(key, lambda: store.read("usual_values", parameters))
+    rows = store.kept.of(key, lambda: store.read("usual_values", parameters), lasts=True)
     return {(row["rubric"], row["segment"]): list(map(int, row["answers"])) for row in rows}

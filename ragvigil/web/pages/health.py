@@ -17,6 +17,7 @@ from ragvigil.web.views.health.coverage import coverage, field_name
 from ragvigil.web.views.health.daemon_checks import books, difference
 from ragvigil.web.views.health.kinds import Evidence
 from ragvigil.web.views.health.report import SettingsForm
+from ragvigil.web.views.ledger import LedgerForm
 
 router = APIRouter()
 
@@ -32,11 +33,12 @@ MOST_ACTS = 12
 def health(request: Request) -> HTMLResponse:
     """The books, every check with what mends it, fields, refusals, acts, jobs and settings."""
     has_report = request.app.state.health is not None
-    ledger = service_api.ledger(request)
+    status = service_api.status(request)
+    ledger = LedgerForm.model_validate({"spans": status["spans"], "records": status["traces"]})
     doctor = service_api.doctor(request)
     report = health_api.health_report(request) if has_report else None
     evidence = Evidence(
-        status=service_api.status(request),
+        status=status,
         ledger=ledger.spans,
         doctor=doctor,
         judges=judges_api.judges(request).judges,

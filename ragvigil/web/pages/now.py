@@ -55,7 +55,7 @@ def now_page(request: Request) -> HTMLResponse:
         request, service=scope.service, environment=scope.environment, route=scope.route
     )
     moment: datetime = request.app.state.clock()
-    status = request.app.state.status.status()
+    status = request.app.state.status
     is_empty = form.last_answer is None and not form.incidents and not form.routes
     first = form.incidents[0] if form.incidents else None
     return render(
@@ -70,15 +70,14 @@ def now_page(request: Request) -> HTMLResponse:
         last_lines=audit_lines(form.last_audit) if form.last_audit else (),
         recent=[change for change in form.changes if moment - change.time <= DAY],
         behind={each.change.id: each for each in reversed(form.incidents) if each.change},
-        judge=judge_state(status),
-        empty=first_answer(status, request.url.hostname or LOOPBACK) if is_empty else None,
+        judge=judge_state(status.judge()),
+        empty=first_answer(status.status(), request.url.hostname or LOOPBACK) if is_empty else None,
         rows=[(row, drawn_cells(row, form.changes, moment)) for row in form.routes],
     )
 
 
-def judge_state(status: Mapping[str, Any]) -> dict[str, Any]:
+def judge_state(judge: Mapping[str, Any]) -> dict[str, Any]:
     """What the judge has spent today, and whether it is off; neither where nothing is known."""
-    judge = status.get("judge", {})
     return {"spent": judge.get("spent_today", ""), "is_off": judge.get("on") is False}
 
 

@@ -132,6 +132,10 @@ class StatusSource(Protocol):
         """What is received, scored and stored right now, a mapping a section."""
         ...
 
+    def judge(self) -> Mapping[str, object]:
+        """What `status` says of the judge; empty where there is none."""
+        ...
+
     def behind(self) -> str:
         """How many spans wait, and how long they take, in a line; empty while few do."""
         ...

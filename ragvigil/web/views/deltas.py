@@ -104,6 +104,7 @@ def judge_segments(store: Store, now: int) -> frozenset[tuple[str, str]]:
         lambda: frozenset(
             (judge.rubric, judge.segment) for judge in verdicts.judges(store, now - HOURS * HOUR)
         ),
+        lasts=True,
     )
 
 
@@ -155,7 +156,7 @@ def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
 def _hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:
     """Means of the 24 hours before `end`, of all series; kept, as pages repeat them."""
     key = ("hourly means", end, with_rates)
-    return store.kept.of(key, lambda: _read_hourly_means(store, end, with_rates))
+    return store.kept.of(key, lambda: _read_hourly_means(store, end, with_rates), lasts=True)
 
 
 def _read_hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:

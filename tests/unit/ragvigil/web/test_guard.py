@@ -35,6 +35,9 @@ class Quiet:
     def status(self) -> Mapping[str, object]:
         return {"receivers": {"spans": 3}}
 
+    def judge(self) -> Mapping[str, object]:
+        return {}
+
     def behind(self) -> str:
         return ""
 

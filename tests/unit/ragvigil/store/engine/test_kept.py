@@ -17,10 +17,10 @@ NEW = 5.0
 
 
 class Reading:
-    """Counts its calls and answers with their number."""
+    """Counts its calls and answers with their number; each takes `seconds`."""
 
     def __init__(self) -> None:
-        self.calls, self.now = 0, 100.0
+        self.calls, self.now, self.seconds = 0, 100.0, 1.0
         self.may_end, self.fails = Event(), False
         self.may_end.set()
         self.kept = Kept(NEW, lambda: self.now)
@@ -29,6 +29,7 @@ class Reading:
         self.calls += 1
         number = self.calls
         self.may_end.wait()
+        self.now += self.seconds
         if self.fails:
             raise Unavailable("away")
         return number
@@ -130,6 +131,7 @@ def test_nothing_is_kept_for_no_seconds(reading: Reading) -> None:
 
 
 def test_the_answers_asked_for_last_are_kept(reading: Reading) -> None:
+    reading.seconds = NEW / MOST / 2
     first = reading.ask()
     for other in range(MOST - 1):
         reading.kept.of(other, reading)
@@ -137,3 +139,28 @@ def test_the_answers_asked_for_last_are_kept(reading: Reading) -> None:
     for other in range(MOST):
         reading.kept.of(other + MOST, reading)
     assert reading.ask() != first
+
+
+def test_an_answer_that_took_no_time_is_read_again(reading: Reading) -> None:
+    reading.seconds = 0.01
+    assert reading.ask() == 1
+    reading.now += 0.9
+    assert reading.ask() == 1
+    reading.now += 6
+    assert reading.ask() == 2
+
+
+def test_an_act_of_a_person_leaves_what_it_does_not_change(reading: Reading) -> None:
+    assert reading.kept.of("traffic", reading, lasts=True) == 1
+    assert reading.ask() == 2
+    reading.kept.forget()
+    assert reading.kept.of("traffic", reading, lasts=True) == 1
+    assert reading.ask() == 3
+
+
+def test_a_window_until_now_keeps_its_key(reading: Reading) -> None:
+    a_day = [reading.kept.moving(reading.now - 86_400)]
+    fixed = reading.now - 86_400
+    reading.now += 90
+    assert [reading.kept.moving(reading.now - 86_400)] == a_day
+    assert reading.kept.moving(fixed) != a_day[0]

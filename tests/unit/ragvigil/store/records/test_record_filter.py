@@ -18,7 +18,7 @@ from ragvigil.store.issues import issues as issue_rows
 from ragvigil.store.issues import topics
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.records import feedback, record_counts, records
-from ragvigil.store.records.record_filter import RecordFilter, needles
+from ragvigil.store.records.record_filter import RecordFilter, RecordPlace, needles
 from tests.flow.test_api import NANOS, NOW, keep, outcome
 from tests.issues import AN_ISSUE, failure, membership
 
@@ -263,6 +263,27 @@ def test_older_answers_are_looked_at_where_the_newest_are_too_few(
     assert found(store, model="s") == [540, 630]
     assert found(store, limit=1) == [90]
     assert found(store) == [90 * number for number in range(1, 8)]
+
+
+def test_pages_by_score_are_parts_of_the_whole_list(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = dict(enumerate([0.0, 0.5, 0.0, 0.25, 0.5, 0.0, 1.0, 0.25], start=1))
+    keep(store, [outcome(each, NOW - 50 * each, value=value) for each, value in values.items()])
+    changed = {1: 1.0, 3: 0.25}
+    later = [outcome(each, NOW - 50 * each, value=value) for each, value in changed.items()]
+    keep(store, [replace(each, trace=replace(each.trace, generation=1)) for each in later])
+    values |= changed
+    monkeypatch.setattr(records, "CANDIDATES", 1)
+    filter_ = RecordFilter(since=NOW - 3600, rubric="citation_validity", limit=3)
+    pages: list[list[int]] = []
+    end: RecordPlace | None = None
+    while not pages or end:
+        forms, end = records.find_page(store, replace(filter_, after=end))
+        pages.append([int(form["trace_id"], 16) for form in forms])
+    assert [len(page) for page in pages] == [3, 3, 2]
+    listed = [number for page in pages for number in page]
+    assert listed == sorted(values, key=lambda each: (values[each], each))
 
 
 def test_a_search_looks_at_the_newest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
