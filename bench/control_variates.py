@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alerts.deltas.two_phase import judged_mean
+from alerts.deltas.two_phase import judged_mean, sums_of
 from alerts.deltas.windows import Floats
 from bench.rig.report import finish, progress
 
@@ -72,7 +72,7 @@ def tried(rng: np.random.Generator, share: float, mix: float, truth: float, runs
     for run in range(runs):
         cheap, judged = pairs(rng, RECORDS, mix)
         place = np.flatnonzero(rng.random(RECORDS) < share)
-        estimate = judged_mean(cheap, judged[place], place, np.full(len(place), share))
+        estimate = judged_mean(sums_of(cheap, judged[place], place, np.full(len(place), share)))
         assert estimate is not None
         errors[run] = estimate.mean - truth
         plain[run] = judged[place].mean() - truth
@@ -94,7 +94,7 @@ def uneven(rng: np.random.Generator, share: float, mix: float, truth: float, run
         cheap, judged = pairs(rng, RECORDS, mix)
         probability = np.where(cheap < 0.6, share * 5 / 3, share / 3)
         place = np.flatnonzero(rng.random(RECORDS) < probability)
-        estimate = judged_mean(cheap, judged[place], place, probability[place])
+        estimate = judged_mean(sums_of(cheap, judged[place], place, probability[place]))
         assert estimate is not None
         covered += estimate.low <= truth <= estimate.high
     return covered / runs

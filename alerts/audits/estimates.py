@@ -1,15 +1,16 @@
-"""Judged means, corrected by local models' scores of the records that were not judged."""
+"""Judged means since a time, by the sums that the deltas are estimated from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, astuple, dataclass, replace
 
-from alerts.deltas.two_phase import TwoPhase, judged_mean
+from alerts.deltas.two_phase import SUMS, TwoPhase, judged_mean
 from ragvigil.model.delta import Series
+from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
-from ragvigil.store.scores import paired
-from ragvigil.store.scores.paired import Pair
+from ragvigil.store.scores import estimate_sums
+from ragvigil.store.scores.estimate_sums import BIN_SECONDS, CHEAP, EstimateSums, JudgedName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,31 +27,40 @@ class SeriesEstimate:
     estimate: TwoPhase
 
 
-def estimates(store: Store, since: int) -> list[SeriesEstimate]:
-    """Estimates the judged mean of every series since a time (seconds since the epoch).
+def estimates(store: Store, since: int, until: int) -> list[SeriesEstimate]:
+    """Estimates the judged mean of every series by its newest judge, of whole five minutes.
 
-    Raises StoreError.
+    `since` and `until` are in seconds since the epoch. Raises StoreError.
     """
-    rows = (_estimate(series, pairs) for series, pairs in paired.pairs(store, since))
-    return [estimate for estimate in rows if estimate is not None]
+    read = estimate_sums.read(store, since - since % BIN_SECONDS, until)
+    return list(_estimates(read))
 
 
-def _estimate(series: Series, pairs: Sequence[Pair]) -> SeriesEstimate | None:
-    import numpy as np
+def _estimates(read: EstimateSums) -> Iterator[SeriesEstimate]:
+    for name in _newest(read):
+        sums = read.judged[name].sums.sum(axis=0)
+        cheap = read.judged.get(replace(name, segment=CHEAP))
+        if cheap is not None:
+            sums = sums + cheap.sums.sum(axis=0)
+        estimate = judged_mean(sums)
+        if estimate is not None:
+            named = dict(zip(SUMS, sums.tolist(), strict=True))
+            yield SeriesEstimate(
+                series=Series(**asdict(name) | {"layer": Layer(name.layer)}),
+                records=round(named["cheap"] + named["sampled"] - named["paired"]),
+                plain_mean=named["total"] / named["n"],
+                estimate=estimate,
+            )
 
-    place = [number for number, pair in enumerate(pairs) if pair.judged is not None]
-    judged = np.array([pairs[number].judged for number in place], float)
-    estimate = judged_mean(
-        np.array([np.nan if pair.cheap is None else pair.cheap for pair in pairs], float),
-        judged,
-        np.array(place, int),
-        np.array([pairs[number].probability for number in place], float),
-    )
-    if estimate is None:
-        return None
-    return SeriesEstimate(
-        series=series,
-        records=len(pairs),
-        plain_mean=float(judged.mean()),
-        estimate=estimate,
-    )
+
+def _newest(read: EstimateSums) -> list[JudgedName]:
+    """The newest version of each judge: verdicts of others are not mixed in."""
+    last = {
+        name: int(bins.start[-1])
+        for name, bins in read.judged.items()
+        if name.segment != CHEAP and ":" not in name.rubric
+    }
+    newest: dict[JudgedName, JudgedName] = {}
+    for name in sorted(last, key=last.__getitem__):
+        newest[replace(name, segment=CHEAP)] = name
+    return sorted(newest.values(), key=astuple)

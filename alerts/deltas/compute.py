@@ -1,9 +1,10 @@
 """Deltas of rolling means: how far each series is from its own past. Pure.
 
-Per tick, series and window: the mean; the baseline, which is the mean of the same hours of the
-last 7 days (at least an hour of each day, ending at the window's time of day), or the flat mean
-of the available past while fewer than 3 of those days have scores; their difference and its
-95 % interval (Welch, with both variances times the overdispersion φ of hourly means).
+Per tick, series and window: the mean, corrected where only a sample was judged; the baseline, which
+is that of the same hours of the last 7 days (at least an hour of each day, ending at the window's
+time of day), or the flat mean of the available past while fewer than 3 of those days have scores;
+their difference and its 95 % interval (Welch, with both variances times the overdispersion φ of
+hourly means, or times the crowding of questions where that is more).
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from alerts.deltas.measure import Measure, measure
 from alerts.deltas.overdispersion import overdispersion
+from alerts.deltas.quantiles import student
 from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.since import onset_hours
-from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Counts, Floats, Ints, Sums
+from alerts.deltas.two_phase import Floats, Ints
+from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Counts, Sums, Tally
 from ragvigil.model.delta import Series
 
 SUSTAINED = ("30m", "90m")
@@ -35,8 +39,9 @@ FALSE_ALARM_TICKS = 2016 * 100
 class Columns:
     """Deltas of one window: arrays of the shape (ticks, series), NaN where unknown.
 
-    `ticks` are the window's ends, seconds since the epoch. `same_hours` and `flat` say which
-    baseline was used, `moved` is -1, 0 or 1, `since` is in seconds, 0 where unknown.
+    `ticks` are the window's ends, seconds since the epoch. `estimate` is a position in ESTIMATES.
+    `same_hours` says which baseline was used, `moved` is -1, 0 or 1, `since` is in seconds, 0 where
+    unknown.
     """
 
     window: str
@@ -47,6 +52,9 @@ class Columns:
     failed: Floats
     coverage: Floats
     mean: Floats
+    estimate: Ints
+    plain_mean: Floats
+    judged_share: Floats
     baseline: Floats
     baseline_n: Floats
     same_hours: NDArray[np.bool_]
@@ -80,7 +88,7 @@ class _Inputs:
 
     sums: Sums
     rules: DeltaSettings
-    release: Counts | None
+    release: Tally | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +109,12 @@ def compute(
     ticks: Ints,
     rules: DeltaSettings,
     *,
-    release: Counts | None = None,
+    release: Tally | None = None,
 ) -> list[Columns]:
     """Deltas of every window at `ticks`: consecutive ends of 5 minutes, seconds since the epoch.
 
-    `sums` should reach back 9 days before the first tick. `release` holds the counts of the
-    pinned release, one a series, n = 0 where a series has none.
+    `sums` should reach back 9 days before the first tick. `release` holds the sums of the
+    pinned release as one window, 0 where a series has none.
     """
     # A sustained drop needs the ticks of one window before it: they are computed and cut off.
     lead = max(WINDOWS[window] for window in SUSTAINED)
@@ -125,23 +133,27 @@ def compute(
 
 def _window(inputs: _Inputs, ends: Ints, window: str, phi: Floats) -> Columns:
     sums, rules = inputs.sums, inputs.rules
-    counts = sums.between(ends - WINDOWS[window], ends)
-    past, same_hours = _baseline(sums, ends, WINDOWS[window], rules)
-    mean = _shown(counts, rules)
-    own = _compare(counts, mean, past, phi, rules)
-    released = _compare(counts, mean, _broadcast(inputs.release, counts), phi, rules)
-    moved = _moved(own, counts.n / phi, rules) if window == MOVED else _none(counts.n)
+    sampled = sums.rollups.sampled
+    now = measure(sums.tally(ends - WINDOWS[window], ends), sampled, phi)
+    tally, same_hours = _baseline(sums, ends, WINDOWS[window], rules)
+    past = measure(tally, sampled, phi)
+    own = _compare(now, past, phi, rules)
+    released = _compare(now, _pinned(inputs, phi), phi, rules)
+    moved = _moved(own, now.means.n / phi, rules) if window == MOVED else _none(now.plain.n)
     return Columns(
         window=window,
         ticks=sums.rollups.start + TICK_SECONDS * ends,
         series=sums.rollups.series,
-        n=counts.n,
-        n_effective=counts.n / phi,
-        failed=counts.failed,
-        coverage=counts.coverage(),
-        mean=mean,
+        n=now.plain.n,
+        n_effective=now.means.n / phi,
+        failed=now.plain.failed,
+        coverage=now.plain.coverage(),
+        mean=_shown(now.means, now.plain, rules),
+        estimate=now.estimate,
+        plain_mean=_shown(now.plain, now.plain, rules),
+        judged_share=now.judged_share,
         baseline=own.baseline,
-        baseline_n=past.n,
+        baseline_n=past.plain.n,
         same_hours=same_hours,
         delta=own.delta,
         low=own.low,
@@ -151,21 +163,25 @@ def _window(inputs: _Inputs, ends: Ints, window: str, phi: Floats) -> Columns:
         release_low=released.low,
         release_high=released.high,
         overdispersion=phi,
-        detection_limit=_detection_limit(counts, past, phi),
+        detection_limit=_detection_limit(now.means, past.means, phi),
         sustained_drop=_sustained(own, sums.rollups.series, window, rules),
         moved=moved,
-        since=_since(inputs, ends, moved, own, phi * past.variance()),
+        since=_since(inputs, ends, moved, now, past, phi),
     )
 
 
-def _since(inputs: _Inputs, ends: Ints, moved: Ints, own: _Comparison, variance: Floats) -> Ints:
+def _since(
+    inputs: _Inputs, ends: Ints, moved: Ints, now: Measure, past: Measure, phi: Floats
+) -> Ints:
+    # Hourly means are too few to be corrected: plain ones are compared with the plain past.
+    baseline = past.plain.mean()
     return onset_hours(
         inputs.sums,
         ends,
         moved,
-        baseline=own.baseline,
-        delta=own.delta,
-        variance=variance,
+        baseline=baseline,
+        delta=now.plain.mean() - baseline,
+        variance=phi * past.plain.variance(),
         points=inputs.rules.moved_points,
     )
 
@@ -176,62 +192,44 @@ def _none(like: Floats) -> Ints:
 
 def _baseline(
     sums: Sums, ends: Ints, length: int, rules: DeltaSettings
-) -> tuple[Counts, NDArray[np.bool_]]:
-    """Returns the counts of the past to compare with, and where they are of the same hours."""
+) -> tuple[Tally, NDArray[np.bool_]]:
+    """Returns the sums of the past to compare with, and where they are of the same hours."""
     # At least an hour of each day, however short the window is.
     hours = max(length, HOUR)
-    total = np.zeros((5, len(ends), len(sums.rollups.series)))
-    days = np.zeros(total.shape[1:])
+    total = sums.tally(ends, ends)
+    days = np.zeros(total.counts.shape[1:])
     for day in range(1, rules.baseline_days + 1):
-        past = sums.between(ends - hours - day * DAY, ends - day * DAY)
-        total += (past.n, past.total, past.squares, past.failed, past.absent)
-        days += past.n > 0
+        past = sums.tally(ends - hours - day * DAY, ends - day * DAY)
+        total += past
+        days += past.counts[0] > 0
     seasonal = days >= min(rules.baseline_min_days, rules.baseline_days)
-    flat = sums.between(ends - length - rules.baseline_days * DAY, ends - length)
-    chosen = np.where(seasonal, total, (flat.n, flat.total, flat.squares, flat.failed, flat.absent))
-    return Counts(*chosen), seasonal
+    flat = sums.tally(ends - length - rules.baseline_days * DAY, ends - length)
+    return total.where(seasonal, flat, sums.rollups.sampled), seasonal
 
 
-def _broadcast(release: Counts | None, like: Counts) -> Counts:
-    if release is None:
-        return Counts(*np.zeros((5, *like.n.shape)))
-    measures = (release.n, release.total, release.squares, release.failed, release.absent)
-    return Counts(*(np.broadcast_to(values, like.n.shape) for values in measures))
+def _pinned(inputs: _Inputs, phi: Floats) -> Measure:
+    sums = inputs.sums
+    none = np.zeros(1, dtype=np.int64)
+    pinned = inputs.release or sums.tally(none, none)
+    return measure(pinned.over(len(phi)), sums.rollups.sampled, phi)
 
 
-def _shown(counts: Counts, rules: DeltaSettings) -> Floats:
+def _shown(means: Counts, plain: Counts, rules: DeltaSettings) -> Floats:
     """The mean, NaN where too few of the records could be scored."""
-    return np.where(counts.coverage() >= rules.min_coverage, counts.mean(), np.nan)
+    return np.where(plain.coverage() >= rules.min_coverage, means.mean(), np.nan)
 
 
-def _compare(
-    counts: Counts, mean: Floats, past: Counts, phi: Floats, rules: DeltaSettings
-) -> _Comparison:
-    baseline = _shown(past, rules)
-    delta = mean - baseline
+def _compare(now: Measure, past: Measure, phi: Floats, rules: DeltaSettings) -> _Comparison:
+    counts, before = now.means, past.means
+    baseline = _shown(before, past.plain, rules)
+    delta = _shown(counts, now.plain, rules) - baseline
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(phi * (counts.variance() / counts.n + past.variance() / past.n))
+        error = np.sqrt(phi * (counts.variance() / counts.n + before.variance() / before.n))
         # Two values are added to n (see `Counts.variance`), so n + 1 degrees of freedom, where
         # n over φ is the effective number of scores.
         half = student(counts.n / phi + 1) * error
     # Means lie within 0..1, so no difference is beyond 1.
     return _Comparison(baseline, delta, np.clip(delta - half, -1, 1), np.clip(delta + half, -1, 1))
-
-
-def student(freedom: Floats) -> Floats:
-    """Quantile 0.975 of Student's t, within 1 % from 3 degrees of freedom (Cornish-Fisher).
-
-    >>> student(np.array([3.0, 10.0, 1e9])).round(2).tolist()
-    [3.16, 2.23, 1.96]
-    """
-    z = 1.959964
-    nu = np.maximum(freedom, 1.0)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return np.asarray(z + sum(term / nu ** (i + 1) for i, term in enumerate(terms)))
 
 
 def _moved(compared: _Comparison, n_effective: Floats, rules: DeltaSettings) -> Ints:

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.deltas.rates import FAILED, with_rates
+from alerts.deltas.samples import with_samples
 from alerts.deltas.settings import DeltaSettings, time_range
-from alerts.deltas.windows import HOUR, MEASURES, TICK_SECONDS, Counts, Floats, Ints, Rollups, fold
+from alerts.deltas.two_phase import Floats, Ints
+from alerts.deltas.windows import HOUR, MEASURES, TICK_SECONDS, Rollups, Sums, Tally, fold
 from ragvigil.model.delta import Series
 from ragvigil.store.engine.store import Priority, Store
+from ragvigil.store.scores import estimate_sums
 from ragvigil.store.scores import rollups as stored
 from ragvigil.store.scores.rollups import SeriesCounts
 
@@ -46,7 +49,8 @@ def read(
         counts=[_joined([getattr(piece, name) for piece in pieces]) for name in MEASURES],
     )
     labels = _labels(pieces, place, rollups)
-    return with_rates(rollups, labels, wanted=settings.rates, failing=failing)
+    rated = with_rates(rollups, labels, wanted=settings.rates, failing=failing)
+    return with_samples(rated, estimate_sums.read(store, start, end))
 
 
 def _pieces(store: Store, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -83,21 +87,27 @@ def _labels(
 
 
 def release(
-    store: Store, series: Collection[Series], settings: DeltaSettings, failing: Collection[str]
-) -> Counts | None:
-    """Reads the counts of the pinned release by series, None where no release is pinned."""
+    store: Store, rollups: Rollups, settings: DeltaSettings, failing: Collection[str]
+) -> Tally | None:
+    """Reads the sums of the pinned release by series, None where no release is pinned."""
     if not settings.release_baselines:
         return None
-    totals = np.zeros((len(MEASURES), len(series)))
+    none = np.zeros(1, dtype=np.int64)
+    totals = Sums(rollups).tally(none, none)
+    columns = {int(position): column for column, position in enumerate(rollups.sampled)}
     for service, text in settings.release_baselines.items():
         start, end = time_range(text)
         pinned = read(store, start, end, settings, failing)
         place = {each: position for position, each in enumerate(pinned.series)}
-        sums = pinned.counts.sum(axis=1)
-        for position, each in enumerate(series):
+        sums = pinned.counts.sum(axis=1), pinned.questions.sum(axis=1)
+        samples = dict(zip(pinned.sampled.tolist(), pinned.samples.sum(axis=1).T, strict=True))
+        for position, each in enumerate(rollups.series):
             is_own = each.service == service
             # A service's own pin goes before the one for all.
             is_any = service == EVERY and each.service not in settings.release_baselines
             if (is_own or is_any) and each in place:
-                totals[:, position] = sums[:, place[each]]
-    return Counts(*totals)
+                totals.counts[:, 0, position] = sums[0][:, place[each]]
+                totals.questions[:, 0, position] = sums[1][:, place[each]]
+                if position in columns and place[each] in samples:
+                    totals.samples[:, 0, columns[position]] = samples[place[each]]
+    return totals

@@ -14,6 +14,7 @@ from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
 from alerts.deltas.rows import deltas
 from alerts.deltas.settings import DeltaSettings
+from alerts.deltas.summing import SampleSums
 from alerts.deltas.ticks import ChangedMinutes, DueTicks, due
 from alerts.deltas.windows import DAY, TICK_SECONDS, Sums
 from alerts.deltas.writer import DeltaWriter
@@ -48,6 +49,7 @@ class DeltaJob:
 
     def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
         self._store, self._settings, self._failing = store, settings, failing
+        self._sample_sums = SampleSums(store)
         self._seen: rollups.ChangedMinutes | None = None
         self._is_complete = False
 
@@ -57,7 +59,10 @@ class DeltaJob:
         Pass `newest` of the result to `ScoreMetrics.show`.
         """
         stand = books.newest(self._store)
-        changed = self._changed(stand.computed)
+        version = self._read_version(stand.computed)
+        changed = rollups.changed(self._store, version)
+        past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
+        self._sample_sums.run(now, version, int(now) - past)
         is_news = changed is not None and changed != self._seen
         ticks = due(
             int(now),
@@ -72,13 +77,13 @@ class DeltaJob:
         self._seen = changed if is_news else self._seen
         return ran
 
-    def _changed(self, computed: int) -> rollups.ChangedMinutes | None:
-        """Reads which roll-ups changed since the last run."""
+    def _read_version(self, computed: int) -> int:
+        """The version of the roll-ups that earlier runs have read to the end."""
         if self._seen is None:
-            return rollups.changed(self._store, max(0, computed - RESTART_NANOS))
+            return max(0, computed - RESTART_NANOS)
         # Rows of one version are written in pieces, the oldest minute first, so a run may see the
         # newest version half written. It is read again until two runs see the same last minute.
-        return rollups.changed(self._store, self._seen.version - (not self._is_complete))
+        return self._seen.version - (not self._is_complete)
 
     def _run(self, ticks: DueTicks, computed: int) -> DeltaRun:
         writer = DeltaWriter(store=self._store, computed=computed, closed_until=ticks.closed_until)
@@ -130,7 +135,7 @@ class _TickRun:
         if not rollups.series:
             return []
         sums = Sums(rollups)
-        pinned = history.release(self._store, rollups.series, self._settings, self._failing)
+        pinned = history.release(self._store, rollups, self._settings, self._failing)
         columns: list[Columns] = []
         for first in range(0, len(part), DAY):
             ticks = np.array(part[first : first + DAY], dtype=np.int64)

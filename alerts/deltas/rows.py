@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from alerts.deltas.changes import rounded
 from alerts.deltas.compute import Columns
+from alerts.deltas.measure import ESTIMATES
 from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 
 SERIES = tuple(field.name for field in fields(Series))
@@ -18,6 +19,8 @@ MOVED = {-1: Moved.FELL, 0: Moved.NO, 1: Moved.ROSE}
 NUMBERS = (
     "coverage",
     "mean",
+    "plain_mean",
+    "judged_share",
     "baseline",
     "delta",
     "low",
@@ -52,6 +55,7 @@ def values(
         "n": columns.n[chosen].astype(np.int64).tolist(),
         "n_effective": rounded(columns.n_effective[chosen]).tolist(),
         "failed": columns.failed[chosen].astype(np.int64).tolist(),
+        "estimate": [ESTIMATES[place] for place in columns.estimate[chosen].tolist()],
         "baseline_kind": [KINDS[kind] for kind in kinds.tolist()],
         "baseline_n": columns.baseline_n[chosen].astype(np.int64).tolist(),
         "overdispersion": rounded(columns.overdispersion[chosen]).tolist(),

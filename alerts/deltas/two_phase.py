@@ -6,23 +6,67 @@ probabilities. The mean of y is corrected by how far the sample's x is from that
 Swensson and Wretman, Model Assisted Survey Sampling, ch. 9), with b fitted on the sample. What it
 estimates is the mean of the process, of which the N records are a sample too. The effective n is
 1 / (1 - ρ² (1 - f)) times that of the sample, ρ the correlation, f the share judged.
+
+Answers to which the rubric does not apply are part of the sample: the mean is a ratio, and x is
+compared over the same records on both sides. All that it needs are sums, which add up over time.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from alerts.deltas.compute import student
-from alerts.deltas.windows import Floats, Ints
+from alerts.deltas.quantiles import student
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TERMS = ("1", "x", "xx", "a", "ax", "ay", "ayy", "axy")
+"""Products of a judged record: x its cheap score, a 1 where the rubric applies (else 0), y its
+score."""
+SUMS = (
+    *("sampled", "paired", "n", "total"),
+    *(f"w {term}" for term in TERMS),
+    *(f"ww {term}" for term in TERMS),
+    *("cheap", "v", "vx", "vxx"),
+)
+"""Sums in the order in which the store holds them (`judged_sums_recompute.sql`). `w` is 1 over the
+probability of being judged, `v` that of having a cheap score; `sampled` counts judged records,
+`paired` those with a cheap score, `n` those with a value, `total` sums the values as they are,
+`cheap` counts all cheap scores."""
 LEAST_TO_FIT = 10
 """With fewer pairs, fitting a slope adds more variance than it removes."""
+LEAST_PAIRED = 0.9
+"""Share of the judged records that must have a cheap score."""
 LEAST_FOR_AN_INTERVAL = 3
 LEAST_SQUARES = 1.0
 """Smallest sum of squared residuals: equal scores prove little (as in `Counts.variance`)."""
+LEAST_SPREAD = 1e-9
+"""Variance under which a cheap score does not vary: sums leave noise in their last digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Means of the process; arrays of one shape, NaN where nothing was judged.
+
+    `variance` is that of the mean, `spread` that of a single score. `slope` is 0 where the cheap
+    score was of no use. `freedom` are the degrees of freedom of `variance`.
+    """
+
+    mean: Floats
+    variance: Floats
+    spread: Floats
+    slope: Floats
+    n: Floats
+    freedom: Floats
+
+    @property
+    def n_effective(self) -> Floats:
+        """The size of a plain uniform sample that would be as precise."""
+        return np.asarray(self.spread / self.variance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,59 +85,75 @@ class TwoPhase:
     slope: float
 
 
-def judged_mean(cheap: Floats, judged: Floats, place: Ints, probability: Floats) -> TwoPhase | None:
-    """Estimates the mean of the judged score; None where nothing was judged.
+def estimates(sums: Floats) -> Estimates:
+    """Estimates from sums of the shape (len(SUMS), ...)."""
+    named = dict(zip(SUMS, sums, strict=True))
+    n, weight = named["n"], named["w 1"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        applies, x = named["w a"] / weight, named["w x"] / weight
+        mean = named["w ay"] / named["w a"]
+        own = named["w xx"] / weight - x**2
+        every = named["vx"] / named["v"]
+        fits = (n >= LEAST_TO_FIT) & (named["paired"] >= LEAST_PAIRED * named["sampled"])
+        fits &= (own > LEAST_SPREAD) & (named["cheap"] > 0)
+        slope = np.where(fits, (named["w axy"] - mean * named["w ax"]) / weight / own, 0.0)
+        gap = np.where(fits, every - x, 0.0)
+        # As many records of equal weights would be as precise.
+        kish = weight**2 / named["ww 1"]
+        freedom = kish * applies - 1 - fits
+        rest = _squares(named, mean, x, slope) / (weight * applies) ** 2
+        # Calibrated weights include the cost of fitting the slope.
+        rest *= (1 + np.where(fits, gap**2 / own, 0.0)) * (freedom + 1 + fits)
+        rest /= np.maximum(freedom, 1)
+        among = np.maximum(named["vxx"] / named["v"] - every**2, 0.0) / named["cheap"]
+        variance = np.maximum(rest, LEAST_SQUARES / (n * (n + 2)))
+        variance = variance + np.where(fits, slope**2 * among / applies**2, 0.0)
+        spread = (named["w ayy"] / named["w a"] - mean**2) * n / np.maximum(n - 1, 1)
+        spread = np.maximum(spread, LEAST_SQUARES / (n + 2))
+        corrected = np.clip(mean + slope * gap / applies, 0.0, 1.0)
+    return Estimates(corrected, variance, spread, slope, n, freedom)
 
-    `cheap` has the shape (N,), NaN where it could not be computed; `judged`, `place` (positions
-    in `cheap`) and `probability` (of being judged, over 0 to 1) have the shape (n,).
-    """
-    n = len(judged)
-    if n == 0:
+
+def judged_mean(sums: Floats) -> TwoPhase | None:
+    """The estimate from sums of the shape (len(SUMS),); None where nothing was judged."""
+    if not sums[SUMS.index("n")]:
         return None
-    values = cheap[~np.isnan(cheap)]
-    # The estimator needs an x of every record: where the cheap score is missing, its mean is used.
-    filled = np.where(np.isnan(cheap), values.mean() if len(values) else 0.0, cheap)
-    weight = 1 / probability
-    weight = weight / weight.sum()
-    x = filled[place] - weight @ filled[place]
-    y = judged - weight @ judged
-    own = float(weight @ x**2)
-    fits = n >= LEAST_TO_FIT and own > 1e-12
-    slope = float(weight @ (x * y)) / own if fits else 0.0
-    gap = filled.mean() - weight @ filled[place] if fits else 0.0
-    mean = float(weight @ judged + slope * gap)
-    # Calibrated weights include the cost of fitting the slope, leverages that of having few pairs.
-    stretch = 1 + gap * x / own if fits else np.ones(n)
-    leverage = weight * (1 + x**2 / own) if fits else weight
-    rest = _variance(weight * stretch, y - slope * x, leverage)
-    variance = rest + slope**2 * float(filled.var()) / len(filled)
-    half = _half_width(variance, n, n - 1 - fits)
-    inside = min(max(mean, 0.0), 1.0)
+    one = estimates(sums)
+    mean, n = float(one.mean), int(one.n)
+    half = 1.0
+    if n >= LEAST_FOR_AN_INTERVAL:
+        half = float(student(one.freedom) * np.sqrt(one.variance))
     return TwoPhase(
-        mean=inside,
-        low=max(0.0, min(mean - half, inside)),
-        high=min(1.0, max(mean + half, inside)),
+        mean=mean,
+        low=max(0.0, min(mean - half, mean)),
+        high=min(1.0, max(mean + half, mean)),
         n=n,
-        n_effective=_single_variance(weight, y) / variance,
-        slope=slope,
+        n_effective=float(one.n_effective),
+        slope=float(one.slope),
     )
 
 
-def _variance(weight: Floats, residual: Floats, leverage: Floats) -> float:
-    """Variance of a weighted mean from its residuals (HC2: each over 1 less its leverage)."""
-    n = len(weight)
-    variance = float(weight**2 @ (residual**2 / np.maximum(1 - leverage, 1 / n)))
-    return max(variance, LEAST_SQUARES / (n * (n + 2)))
+def sums_of(cheap: Floats, judged: Floats, place: Ints, probability: Floats) -> Floats:
+    """The sums of records: what the store computes from its rows.
+
+    `cheap` has the shape (N,), NaN where it could not be computed; `judged` (NaN where the rubric
+    does not apply), `place` (positions in `cheap`) and `probability` (of being judged, over 0 to
+    1) have the shape (n,).
+    """
+    known = cheap[~np.isnan(cheap)]
+    own = cheap[place]
+    x = np.where(np.isnan(own), known.mean() if len(known) else 0.0, own)
+    a, y, w = (~np.isnan(judged)).astype(float), np.nan_to_num(judged), 1 / probability
+    terms = np.array([np.ones(len(x)), x, x**2, a, a * x, a * y, a * y**2, a * x * y])
+    counts: Sequence[float] = (len(x), np.sum(~np.isnan(own)), a.sum(), y.sum())
+    every = (len(known), len(known), known.sum(), (known**2).sum())
+    return np.concatenate([counts, terms @ w, terms @ w**2, every])
 
 
-def _single_variance(weight: Floats, residual: Floats) -> float:
-    """Variance of a single score."""
-    n = len(weight)
-    return max(float(weight @ residual**2) * n / max(n - 1, 1), LEAST_SQUARES / (n + 2))
-
-
-def _half_width(variance: float, n: int, freedom: int) -> float:
-    """Half the width of the interval; 1, all of the range, below LEAST_FOR_AN_INTERVAL scores."""
-    if n < LEAST_FOR_AN_INTERVAL:
-        return 1.0
-    return float(student(np.array([float(freedom)]))[0]) * math.sqrt(variance)
+def _squares(named: dict[str, Floats], mean: Floats, x: Floats, slope: Floats) -> Floats:
+    """The sum of squared weighted residuals: of y around its mean, less the slope of x."""
+    ww = {term: named[f"ww {term}"] for term in TERMS}
+    of_y = ww["ayy"] - 2 * mean * ww["ay"] + mean**2 * ww["a"]
+    both = ww["axy"] - x * ww["ay"] - mean * ww["ax"] + mean * x * ww["a"]
+    of_x = ww["xx"] - 2 * x * ww["x"] + x**2 * ww["1"]
+    return np.maximum(of_y - 2 * slope * both + slope**2 * of_x, 0.0)

@@ -7,15 +7,13 @@ running sums once; the counts of any window are then the difference of two rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from alerts.deltas.two_phase import SUMS, Floats, Ints
 from ragvigil.model.delta import Series
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TICK_SECONDS = 300
 HOUR = 3600 // TICK_SECONDS
@@ -31,12 +29,17 @@ class Rollups:
     """Counts per bin and series from `start` (seconds since the epoch, a full hour).
 
     `counts` has the shape (measures, bins, series); the measures are the number of values,
-    their sum, the sum of their squares, how many fail, and how many could not be seen.
+    their sum, the sum of their squares, how many fail, and how many could not be seen. `samples`
+    holds the SUMS of the series at the positions `sampled`, which are judged on a sample: shape
+    (SUMS, bins, sampled). `questions` holds answers and their crowding: shape (2, bins, series).
     """
 
     series: tuple[Series, ...]
     start: int
     counts: Floats
+    sampled: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    samples: Floats = field(default_factory=lambda: np.zeros((len(SUMS), 0, 0)))
+    questions: Floats = field(default_factory=lambda: np.zeros((2, 0, 0)))
 
     def bin_of(self, time: int) -> int:
         """Number of bins that end at or before `time`."""
@@ -105,26 +108,85 @@ def ratio(above: Floats, below: Floats) -> Floats:
     return unknown
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """All that was summed over some windows.
+
+    `counts` has the shape (measures, windows, series), `samples` (SUMS, windows, sampled) and
+    `questions` (2, windows, series), as in `Rollups`.
+    """
+
+    counts: Floats
+    samples: Floats
+    questions: Floats
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.counts + other.counts,
+            self.samples + other.samples,
+            self.questions + other.questions,
+        )
+
+    def over(self, windows: int) -> Tally:
+        """The sums of one window, for each of so many."""
+        return Tally(
+            *(
+                np.broadcast_to(each, (len(each), windows, each.shape[2]))
+                for each in (self.counts, self.samples, self.questions)
+            )
+        )
+
+    def where(self, chosen: NDArray[np.bool_], other: Tally, sampled: Ints) -> Tally:
+        """These sums where `chosen`, shape (windows, series), else the others'."""
+        return Tally(
+            np.where(chosen, self.counts, other.counts),
+            np.where(chosen[:, sampled], self.samples, other.samples),
+            np.where(chosen, self.questions, other.questions),
+        )
+
+
 class Sums:
     """Counts of any range of bins of some roll-ups."""
 
     def __init__(self, rollups: Rollups) -> None:
-        measures, bins, series = rollups.counts.shape
         self.rollups = rollups
-        self._running = np.zeros((measures, bins + 1, series))
-        np.cumsum(rollups.counts, axis=1, out=self._running[:, 1:])
+        self._running = _running(rollups.counts)
+        self._samples = _running(rollups.samples)
+        known = rollups.questions
+        if not known.size:  # no questions were counted: each answer has its own
+            known = np.zeros((2, 0, len(rollups.series)))
+        self._questions = _running(known)
 
     def between(self, first: Ints, last: Ints) -> Counts:
         """Counts of the bins first..last (last excluded), shape (windows, series).
 
         Bins outside the roll-ups are empty.
         """
-        bins = self._running.shape[1] - 1
-        # Windows that reach before the first bin are cut there.
-        counts = self._running[:, np.clip(last, 0, bins)]
-        counts -= self._running[:, np.clip(first, 0, bins)]
-        return Counts(*counts)
+        return Counts(*_between(self._running, first, last))
+
+    def tally(self, first: Ints, last: Ints) -> Tally:
+        """All sums of the bins first..last (last excluded)."""
+        return Tally(
+            _between(self._running, first, last),
+            _between(self._samples, first, last),
+            _between(self._questions, first, last),
+        )
 
     def hourly(self) -> Counts:
         """Counts of every full clock hour, shape (hours, series)."""
         return Counts(*np.diff(self._running[:, ::HOUR], axis=1))
+
+
+def _running(sums: Floats) -> Floats:
+    measures, bins, series = sums.shape
+    running = np.zeros((measures, bins + 1, series))
+    np.cumsum(sums, axis=1, out=running[:, 1:])
+    return running
+
+
+def _between(running: Floats, first: Ints, last: Ints) -> Floats:
+    bins = running.shape[1] - 1
+    # Windows that reach before the first bin are cut there.
+    sums = running[:, np.clip(last, 0, bins)]
+    sums -= running[:, np.clip(first, 0, bins)]
+    return np.asarray(sums)

@@ -27,6 +27,19 @@ class Moved(StrEnum):
     ROSE = "rose"
 
 
+class Estimate(StrEnum):
+    """Which mean of all answers a delta shows."""
+
+    PLAIN = ""
+    """Of what was scored: every answer that the rubric applies to."""
+    CORRECTED = "corrected"
+    """Of a judged sample, weighted, and corrected by a local model's scores of all answers."""
+    WEIGHTED = "weighted"
+    """Of a judged sample, weighted by 1 over the chance of being judged; no local scores help."""
+    TOO_FEW = "too few"
+    """Of the judged answers as they are: too few to correct."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """The scores that a mean is taken over. `segment` names the versions of rubric and scorer.
@@ -47,12 +60,14 @@ class Series:
 class Delta:
     """One series at one tick over one window; a row of `delta_changes` and `rubric_deltas`.
 
-    `tick` is the end of the window, seconds since the epoch; `closed` says that it no longer
-    waits for late scores. Unknown numbers are None: a mean of nothing, a mean whose coverage is
-    too low, a delta without a past. `low` and `high` bound `delta` at 95 %. `n_effective` is
-    `n` over the overdispersion of hourly means. `coverage` is scored / (scored + absent).
-    `detection_limit` is the drop that a window of this size can show. `since` is the start of
-    an hour, seconds since the epoch. `release_*` compare with the pinned release.
+    `tick` is the end of the window, seconds since the epoch; `closed` says that it no longer waits
+    for late scores. Unknown numbers are None: a mean of nothing, a mean whose coverage is too low,
+    a delta without a past. `low` and `high` bound `delta` at 95 %. `n_effective` is the size of a
+    plain sample of independent scores that is as precise. `estimate` says how `mean` was computed,
+    `plain_mean` is that of what was scored as it is, `judged_share` the share of all answers that
+    were judged (None: scored on all). `coverage` is scored / (scored + absent). `detection_limit`
+    is the drop that a window of this size can show. `since` is the start of an hour, seconds since
+    the epoch. `release_*` compare with the pinned release.
     """
 
     series: Series
@@ -64,6 +79,9 @@ class Delta:
     failed: int = 0
     coverage: float | None = None
     mean: float | None = None
+    estimate: Estimate = Estimate.PLAIN
+    plain_mean: float | None = None
+    judged_share: float | None = None
     baseline: float | None = None
     baseline_kind: BaselineKind = BaselineKind.NONE
     baseline_n: int = 0

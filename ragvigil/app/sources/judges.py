@@ -36,7 +36,7 @@ def judge_source(
     return Judges(
         Calibration(store, bars, clock),
         rubrics,
-        lambda since: estimates(store, since),
+        lambda since: estimates(store, since, int(clock())),
         lambda: verdicts.quotes(store, int(clock() - DAY)),
     )
 

@@ -25,6 +25,8 @@ KEPT = {
     "rollups": ("deltas_days", "toDate(minute)"),
     "delta_changes": ("changes_days", "toDate(tick)"),
     "rubric_deltas": ("deltas_days", "toDate(tick)"),
+    "judged_sums": ("deltas_days", "toDate(start)"),
+    "question_sums": ("deltas_days", "toDate(start)"),
     "deploys": ("deltas_days", "toDate(received)"),
     "labels": ("deltas_days", "toDate(received)"),
     "canary_members": ("deltas_days", "toDate(chosen)"),

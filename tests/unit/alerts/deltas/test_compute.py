@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from alerts.deltas.compute import Columns, compute
-from alerts.deltas.windows import WINDOWS, Counts, Sums
+from alerts.deltas.windows import WINDOWS, Sums
 from alerts.settings import AlertsSettings
 from tests.unit.alerts.score_streams import DAY, HOUR, START, rollups, series, steady
 
@@ -169,8 +171,10 @@ def test_ticks_computed_together_equal_ticks_computed_alone() -> None:
 
 def test_the_pinned_release_is_a_baseline_of_its_own() -> None:
     sums = Sums(rollups(*dropped(np.random.default_rng(13)), end=NOW))
-    release = (np.array([value]) for value in (500.0, 400.0, 400.0, 100.0, 0.0))
-    row = compute(sums, np.array([NOW]), RULES, release=Counts(*release))[3]
+    none = np.zeros(1, dtype=np.int64)
+    counts = np.array([500.0, 400.0, 400.0, 100.0, 0.0])[:, None, None]
+    release = replace(sums.tally(none, none), counts=counts)
+    row = compute(sums, np.array([NOW]), RULES, release=release)[3]
     assert row.release_baseline[0, 0] == 0.8
     assert row.release_delta[0, 0] == pytest.approx(row.mean[0, 0] - 0.8)
     assert row.release_low[0, 0] < row.release_delta[0, 0] < row.release_high[0, 0]

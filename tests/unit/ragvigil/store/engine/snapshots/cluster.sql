@@ -1066,3 +1066,51 @@ INSERT INTO delta_changes (* EXCEPT (digest))
 SELECT * FROM rubric_deltas FINAL WHERE tick >= now() - INTERVAL 2 DAY;
 
 ALTER TABLE rubric_deltas ON CLUSTER `main` DELETE WHERE toMinute(tick) != 0;
+
+CREATE TABLE IF NOT EXISTS judged_sums ON CLUSTER `main`
+(
+    start DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    sums Array(Float64) CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+PARTITION BY toYYYYMM(start)
+ORDER BY (start, service, environment, route, rubric, layer, segment)
+TTL toDate(start) + INTERVAL 400 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS question_sums ON CLUSTER `main`
+(
+    start DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    answers UInt64 CODEC(ZSTD(1)),
+    crowding Float64 CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+PARTITION BY toYYYYMM(start)
+ORDER BY (start, service, environment, route)
+TTL toDate(start) + INTERVAL 400 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE rubric_deltas ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS estimate LowCardinality(String) CODEC(ZSTD(1)) AFTER mean,
+    ADD COLUMN IF NOT EXISTS plain_mean Nullable(Float64) CODEC(ZSTD(1)) AFTER estimate,
+    ADD COLUMN IF NOT EXISTS judged_share Nullable(Float64) CODEC(ZSTD(1)) AFTER plain_mean;
+
+ALTER TABLE delta_changes ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS estimate LowCardinality(String) CODEC(ZSTD(1)) AFTER mean,
+    ADD COLUMN IF NOT EXISTS plain_mean Nullable(Float64) CODEC(ZSTD(1)) AFTER estimate,
+    ADD COLUMN IF NOT EXISTS judged_share Nullable(Float64) CODEC(ZSTD(1)) AFTER plain_mean;

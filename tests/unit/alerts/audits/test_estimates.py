@@ -1,4 +1,4 @@
-"""The judge's scores stand beside the local ones of the same records, version by version."""
+"""The judged mean of a series by the sums of its answers, version by version."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from alerts.audits.estimates import estimates
+from alerts.audits.estimates import SeriesEstimate, estimates
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import RubricFacts, TraceRows
-from ragvigil.store.scores import judged, paired
-from ragvigil.store.scores.paired import Pair
+from ragvigil.store.scores import estimate_sums, judged
 from tests.outcomes import NOW, SECOND, outcome_of
 
 SINCE = NOW // SECOND - 3600
@@ -29,54 +28,57 @@ LOCAL = replace(
 )
 
 
-def write(store: Store, number: int, *scores: Score) -> None:
+def write(store: Store, number: int, *scores: Score, later: int = 0) -> None:
     rows = TraceRows(FACTS, replica="r1", epoch=7)
-    outcome = outcome_of(number, time_unix_nano=NOW + number * 1000)
+    outcome = outcome_of(number, time_unix_nano=NOW + later * SECOND)
     rows.add(outcome)
     store.write(rows.take())
     key = (outcome.trace.trace_id, outcome.records[0].record.record_id)
     judged.write(store, [(judged.read(store, [key])[key], scores)], FACTS)
 
 
+def found(store: Store) -> list[SeriesEstimate]:
+    hour = NOW // SECOND // 3600 * 3600
+    estimate_sums.recompute(store, [hour, hour + 3600], NOW)
+    return estimates(store, SINCE, hour + 7200)
+
+
 def test_a_record_has_both_its_scores_and_an_unjudged_one_its_local(store: Store) -> None:
     write(store, 1, replace(JUDGED, value=0.5), replace(LOCAL, value=0.75))
     write(store, 2, replace(LOCAL, value=0.25))
-    ((series, found),) = paired.pairs(store, SINCE)
-    assert (series.rubric, series.layer, series.segment) == (
+    (row,) = found(store)
+    assert (row.series.rubric, row.series.layer, row.series.segment) == (
         "groundedness",
         Layer.GENERATION,
         "r1 openai:m1",
     )
-    assert found == [
-        Pair(cheap=0.25, judged=None, probability=0.0),
-        Pair(cheap=0.75, judged=0.5, probability=0.5),
-    ]
+    assert (row.records, row.estimate.n, row.plain_mean) == (2, 1, 0.5)
 
 
 def test_verdicts_of_an_older_judge_are_not_mixed_in(store: Store) -> None:
-    write(store, 1, replace(JUDGED, value=0.0, scorer="openai:old"), replace(LOCAL, value=0.5))
+    old = replace(JUDGED, value=0.0, scorer="openai:old")
+    write(store, 1, old, replace(LOCAL, value=0.5), later=-600)
     write(store, 2, replace(JUDGED, value=1.0), replace(LOCAL, value=0.5))
-    ((_, found),) = paired.pairs(store, SINCE)
-    assert [pair.judged for pair in found] == [1.0, None]
+    (row,) = found(store)
+    assert (row.records, row.estimate.n, row.estimate.mean) == (2, 1, 1.0)
 
 
 def test_a_series_that_nobody_judged_has_no_estimate(store: Store) -> None:
     write(store, 1, replace(LOCAL, value=0.75))
-    assert list(paired.pairs(store, SINCE)) == []
-    assert estimates(store, SINCE) == []
+    assert found(store) == []
 
 
 def test_a_verdict_that_is_missing_is_no_score_of_0(store: Store) -> None:
     missing = replace(JUDGED, value=None, absent="judge")
     write(store, 1, missing, replace(LOCAL, value=0.75))
-    assert estimates(store, SINCE) == []
+    assert found(store) == []
 
 
 def test_suspicious_traces_are_not_in_the_estimate(store: Store) -> None:
     write(store, 1, replace(JUDGED, value=1.0))
     write(store, 2, replace(JUDGED, value=0.0, stream=Stream.SUSPICIOUS))
-    (found,) = estimates(store, SINCE)
-    assert (found.estimate.mean, found.estimate.n) == (1.0, 1)
+    (row,) = found(store)
+    assert (row.estimate.mean, row.estimate.n) == (1.0, 1)
 
 
 def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Store) -> None:
@@ -85,8 +87,8 @@ def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Sto
         write(store, number, replace(JUDGED, value=value), replace(LOCAL, value=value))
     for number in range(12, 24):
         write(store, number, replace(LOCAL, value=number / 24))
-    (found,) = estimates(store, SINCE)
-    assert (found.records, found.estimate.n) == (24, 12)
-    assert found.plain_mean == pytest.approx(5.5 / 24)
-    assert found.estimate.mean == pytest.approx(11.5 / 24, abs=0.01)
-    assert found.estimate.low < 11.5 / 24 < found.estimate.high
+    (row,) = found(store)
+    assert (row.records, row.estimate.n) == (24, 12)
+    assert row.plain_mean == pytest.approx(5.5 / 24)
+    assert row.estimate.mean == pytest.approx(11.5 / 24, abs=0.01)
+    assert row.estimate.low < 11.5 / 24 < row.estimate.high
