@@ -17,7 +17,6 @@ from alerts.drift.settings import DriftSettings
 from alerts.drift.state import Floats, Ints
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Layer
-from ragvigil.model.signal import ERROR, SignalChoice
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import drift as stored
 from ragvigil.store.watch import signals
@@ -112,26 +111,10 @@ def _judged(now: float, judged_until: float) -> int:
 
 def _rates(store: Store, settings: DriftSettings, first: int, end: int) -> list[Scores]:
     wanted = [rate for rate in settings.rates if rate != THUMBS]
-    choice = SignalChoice(
-        rates=[rate for rate in wanted if rate != ERROR],
-        rubrics=(),
-        local=(),
-        measures=(),
-        logged=(),
-        slow_seconds=0.0,
-    )
-    read = signals.sums(store, choice, first, end, bin_seconds=TICK_SECONDS)
+    read = signals.rates(store, wanted, first, end, bin_seconds=TICK_SECONDS)
     result = []
     for sums in read:
-        kept = [place for place, each in enumerate(sums.series) if each.rubric in wanted]
-        is_kept = np.isin(sums.index, kept)
-        result += _mirrored(
-            sums.series,
-            sums.index[is_kept],
-            sums.start[is_kept],
-            sums.n[is_kept],
-            sums.total[is_kept],
-        )
+        result += _mirrored(sums.series, sums.index, sums.start, sums.n, sums.total)
     return result
 
 

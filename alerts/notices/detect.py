@@ -17,6 +17,7 @@ from alerts.notices.kinds import (
     new_share,
     of_content,
 )
+from alerts.notices.known import Known
 from alerts.notices.rare import LONG_WINDOW, Mark
 from alerts.notices.retrieval_past import CORPUS, RetrievalPast
 from alerts.notices.settings import NoticeSettings
@@ -42,6 +43,7 @@ CONTENT = frozenset({CORPUS, LENGTH, ChangeKind.INDEX} | SCORES | COUNTS)
 WAITED = 50
 """Requests since its beginning that an unsure change of content is waited for, within the 60 that
 are compared."""
+NOTHING_KNOWN: Known = {}
 FEWEST_SAME = 5
 """Repeated questions without a change, from which an index is the same whatever its version."""
 ON_CONTENT = frozenset(
@@ -66,11 +68,16 @@ class RouteNotices:
     explain another. Then the past of what changed begins anew: going back is a change too.
     """
 
-    def __init__(self, place: Place, settings: NoticeSettings) -> None:
+    def __init__(
+        self, place: Place, settings: NoticeSettings, known: Known = NOTHING_KNOWN
+    ) -> None:
+        """`known` are the values of earlier days, as stored counts tell them."""
         self.place = place
         self._warm_up = settings.warm_up_requests
-        self._values = {kind: Value() for kind in VALUES}
-        self._template = Template()
+        self._values = {kind: Value(known.get(kind)) for kind in VALUES}
+        self._template = Template(
+            {tuple(map(int, text.split())): at for text, at in known.get(TEMPLATE, {}).items()}
+        )
         self.sight = Sight()
         self._content_notice: Notice | None = None
         self._former: Results = {}

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 
 import structlog
 
+from alerts.deltas.minute_counter import MinuteCounter
 from alerts.notices.blind import NO_MENDING, Mending, findings, lack_of
-from alerts.notices.detect import RouteNotices
+from alerts.notices.detect import NOTHING_KNOWN, TEMPLATE, RouteNotices
 from alerts.notices.fingerprint import VALUES, Fingerprint, Place, fingerprint_of
+from alerts.notices.known import Known, known_values
 from alerts.notices.metrics import UNNOTICED
 from alerts.notices.rare import LONG_WINDOW
 from alerts.notices.settings import NoticeSettings
+from alerts.notices.values import KNOWN_NANOS
 from ragvigil.model.clock import Clock
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import NOTICED_EPOCH, ChangeKind, Notice
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import fingerprints
 from ragvigil.store.watch import notices as stored
 
 log = structlog.get_logger()
@@ -55,7 +59,7 @@ class NoticeJob:
 
     The pipeline's thread calls `offer`, the job's thread everything else; only `_waiting` is shared
     and guarded by the lock. The state is in memory, and rebuilt at the first run from the newest
-    stored records and notices, and from the open findings `blind` of the process before.
+    stored records, notices and counts, and from the open findings `blind` of the process before.
     """
 
     def __init__(
@@ -76,6 +80,8 @@ class NoticeJob:
         self._keys: OrderedDict[str, None] = OrderedDict()
         self._epochs: dict[Place, str] = {}
         self._stated: dict[Place, bool] = {}
+        self._counter = MinuteCounter(store, fingerprints.COUNTED)
+        self._known: dict[Place, Known] = {}
         self._unwritten: list[Notice] = []
         self._is_rebuilt = False
         self.is_held = False
@@ -104,6 +110,7 @@ class NoticeJob:
 
         Raises StoreError; the notices are then stored and returned by the next run.
         """
+        self._count()
         if not self._is_rebuilt:
             self._rebuild()
         for key, request in sorted(self._take(), key=lambda pair: pair[1].time_unix_nano):
@@ -120,6 +127,13 @@ class NoticeJob:
             for lack in (*detector.sight.open, *detector.sight.take_over())
         ]
         return findings(lacks, self._mending, int(self._clock() * NANOS))
+
+    def _count(self) -> None:
+        """Stores the counts of what notices compare; detectors go on without them."""
+        try:
+            self._counter.run(int(self._clock()) - KNOWN_NANOS // NANOS)
+        except QueryFailed as error:
+            log.warning("fingerprints_not_counted", reason=str(error))
 
     def _take(self) -> Sequence[tuple[str, Fingerprint]]:
         with self._lock:
@@ -176,7 +190,8 @@ class NoticeJob:
     def _detector(self, request: Fingerprint) -> RouteNotices:
         """The detector of the request's route; a new one replaces the least recently used."""
         if request.place not in self._routes:
-            self._routes[request.place] = RouteNotices(request.place, self._settings)
+            known = self._known.pop(request.place, NOTHING_KNOWN)
+            self._routes[request.place] = RouteNotices(request.place, self._settings, known)
             if len(self._routes) > MOST_ROUTES:
                 gone, _ = self._routes.popitem(last=False)
                 self._stated.pop(gone, None)
@@ -193,6 +208,7 @@ class NoticeJob:
             place = (notice.service, notice.environment, notice.route)
             notices.setdefault(place, []).append(notice)
         past = self._past()
+        self._known = self._usual_values(notices, past)
         texts = stored.lengths(self._store, (text for each in past for text in _hashes(each)))
         # Notices are accepted between the records that came before and after them.
         for each in past:
@@ -209,6 +225,23 @@ class NoticeJob:
                 if (resumed := self._routes.get(place)) is not None:
                     resumed.sight.resume(lack_of(finding))
         self._is_rebuilt = True
+
+    def _usual_values(
+        self, notices: Mapping[Place, Sequence[Notice]], past: Sequence[stored.Past]
+    ) -> dict[Place, Known]:
+        """What was usual in the days before the records that are learned one by one."""
+        first: dict[Place, int] = {}
+        for each in past:
+            record = each.record
+            place = (record.service, record.environment, record.route)
+            first.setdefault(place, each.time_unix_nano)
+        since = int(self._clock()) - KNOWN_NANOS // NANOS
+        try:
+            hours = fingerprints.by_hour(self._store, (*VALUES, TEMPLATE), since)
+        except QueryFailed as error:
+            log.warning("usual_values_unknown", reason=str(error))
+            return {}
+        return known_values(hours, notices, first)
 
     def _accept(self, detector: RouteNotices, notices: list[Notice], until: int | None) -> None:
         """Takes over the notices made before `until`, or all of them if it is None."""

@@ -8,7 +8,7 @@ only sentences that many requests share are compared.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark
@@ -38,19 +38,23 @@ class Template:
         "_requests",
         "_settled",
         "_shared",
+        "_slept",
         "_until_reviewed",
         "_usual_length",
         "_value",
     )
 
-    def __init__(self) -> None:
-        self._value = Value()
+    def __init__(self, known: Mapping[Sentences, int] | None = None) -> None:
+        """`known` are templates of earlier days, with the time of their newest request."""
         self._shared: frozenset[int] = frozenset()
+        # Kept by all their sentences: which of these belong to the template shows only later.
+        self._slept = dict(known or {})
+        self._examples: dict[str, Sentences] = {}
+        self._value = Value(self._known_again({}))
         self._last: tuple[Sentences, str] = ((), "")
         self._requests: deque[tuple[Mark, Sentences]] = deque(maxlen=REFERENCE + LONG_WINDOW)
         self._newest: deque[Sentences] = deque(maxlen=WINDOW)
         self._usual_length = MOST_SENTENCES
-        self._examples: dict[str, Sentences] = {}
         self._until_reviewed = REVIEWED
         self._settled = Mark(number=0, time_unix_nano=0)
 
@@ -94,6 +98,12 @@ class Template:
         other._shared, other._examples = self._shared, dict(self._examples)
         other._usual_length, other._newest = self._usual_length, self._newest.copy()
         other._value = self._value.renewed(since)
+        still = other._value.known()
+        other._slept = {
+            template: at
+            for template, at in self._slept.items()
+            if self._value_of(template) in still
+        }
         other._settled = self._requests[-1][0] if self._requests else since
         other._requests.extend(pair for pair in self._requests if pair[0] >= since)
         return other
@@ -141,11 +151,7 @@ class Template:
 
     def _compare_again(self, shared: frozenset[int]) -> None:
         self._shared, self._last = shared, ((), "")
-        known = {
-            self._value_of(self._examples[value]): time
-            for value, time in self._value.known().items()
-            if value in self._examples
-        }
+        known = self._known_again(self._value.known())
         examples = self._examples.values()
         self._examples = {self._value_of(example): example for example in examples}
         self._value = Value(known)
@@ -154,6 +160,16 @@ class Template:
                 self._value.learn(self._value_of(sentences), mark)
             else:
                 self._push_value(mark, sentences)
+
+    def _known_again(self, known: Mapping[str, int]) -> dict[str, int]:
+        """What was known, by the sentences that belong to the template now."""
+        examples = self._examples
+        again = [(examples[value], at) for value, at in known.items() if value in examples]
+        newest: dict[str, int] = {}
+        for template, at in (*self._slept.items(), *again):
+            value = self._value_of(template)
+            newest[value] = max(at, newest.get(value, 0))
+        return newest
 
 
 def _common(requests: Sequence[Sentences]) -> set[int]:

@@ -93,27 +93,13 @@ class Value:
     def renewed(self, since: Mark) -> Value:
         """Returns a dimension for which only the values since then are usual."""
         newer = [(value, mark) for mark, value, _ in self._fresh if mark >= since]
-        replaced = self._replaced({value for value, _ in newer}, len(newer))
-        other = Value({value: at for value, at in self._known.items() if value not in replaced})
+        gone = replaced(self._usual, {value for value, _ in newer}, len(newer))
+        other = Value({value: at for value, at in self._known.items() if value not in gone})
         for value, mark in newer:
             other._learn(value, mark)
         # How restless the dimension was stays known.
         other._rare = Rare(self._rare.before(since))
         return other
-
-    def _replaced(self, values: Collection[str], requests: int) -> set[str]:
-        """The usual values that do not come any more: the first of all, and such as can be missed.
-
-        A value that a few requests may lack by chance (a small tenant's prompt) is none of them.
-        """
-        first = self._usual.most_common(1)
-        gone = {value for value, _ in first if value not in values}
-        size = max(len(self._past), 1)
-        return gone | {
-            value
-            for value, count in self._usual.items()
-            if value not in values and (1 - count / size) ** requests < BY_CHANCE
-        }
 
     def known(self) -> Mapping[str, int]:
         """The values that were usual in the last days, with the time of their newest request."""
@@ -122,8 +108,7 @@ class Value:
     def _learn(self, value: str, mark: Mark) -> None:
         self._past.append(value)
         self._usual[value] += 1
-        is_usual = self._usual[value] > max(RARE_SHARE * len(self._past), FEWEST)
-        if value in self._known or is_usual:
+        if value in self._known or is_usual(self._usual[value], len(self._past)):
             self._known[value] = mark.time_unix_nano
             if len(self._known) > MOST_KNOWN:
                 del self._known[min(self._known, key=self._known.__getitem__)]
@@ -132,6 +117,27 @@ class Value:
             self._usual[old] -= 1
             if not self._usual[old]:
                 del self._usual[old]
+
+
+def is_usual(count: int, requests: int) -> bool:
+    """Whether a value that so many of the newest requests showed was usual among them."""
+    return count > max(RARE_SHARE * requests, FEWEST)
+
+
+def replaced(usual: Counter[str], values: Collection[str], requests: int) -> set[str]:
+    """The usual values that do not come any more, though `requests` newer ones brought `values`.
+
+    The first of all, and such as can be missed: a value that a few requests may lack by chance (a
+    small tenant's prompt) is none of them.
+    """
+    first = usual.most_common(1)
+    gone = {value for value, _ in first if value not in values}
+    size = max(usual.total(), 1)
+    return gone | {
+        value
+        for value, count in usual.items()
+        if value not in values and (1 - count / size) ** requests < BY_CHANCE
+    }
 
 
 def _named(values: Counter[str]) -> str:

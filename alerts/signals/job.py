@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from alerts.deltas.minute_counter import MinuteCounter
 from alerts.signals.broken import BrokenDetector
 from alerts.signals.catalogue import Accepted, signal_choice
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
@@ -13,7 +14,9 @@ from alerts.signals.settings import SignalSettings
 from alerts.signals.traffic import TrafficDetector
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import minute_counts
 from ragvigil.store.watch import signals as stored
+from ragvigil.store.watch.signals import SIGNAL_MINUTES
 
 CLOSE_LATE_SECONDS = 30
 """Seconds that a minute waits for late records before the detectors see it."""
@@ -36,15 +39,16 @@ class SignalJob:
         self, store: Store, settings: SignalSettings, findings: Sequence[Finding] = ()
     ) -> None:
         self._store, self._settings = store, settings
-        self._wanted = signal_choice(settings.broken, settings.moved)
+        wanted = stored.counted(signal_choice(settings.broken, settings.moved))
+        self._counter = MinuteCounter(store, wanted)
         self._broken = BrokenDetector(settings.broken, findings)
         self._moved = MovedDetector(settings.moved, findings, min_days=settings.baseline_min_days)
         self._traffic = TrafficDetector(
             settings.broken, findings, min_days=settings.baseline_min_days
         )
         self._table = SignalMinutes()
-        self._seen: stored.Changes | None = None
-        self._is_complete = False
+        self._seen: dict[str, int] = {}
+        self._is_past_read = False
         self._ahead: set[int] = set()
         self._closed = 0
 
@@ -81,48 +85,28 @@ class SignalJob:
         A judge's late score counts a minute again but changes no signal, so such a minute is read
         and not returned.
         """
-        self._table.advance(now + 1)
-        if self._seen is None:
-            self._read_past()
-            return []
-        changes = stored.changes(
-            self._store,
-            max(0, self._seen.version - (not self._is_complete)),
-            self._table.first_hour,
+        table = self._table
+        table.advance(now + 1)
+        self._counter.run(table.first_hour)
+        counted, seen = minute_counts.replaced(
+            self._store, SIGNAL_MINUTES, self._seen, table.first_hour
         )
-        minutes = {*changes.minutes, *self._ahead}
-        ahead = {minute for minute in minutes if minute >= self._table.end}
-        fresh = sorted(minutes - ahead)
-        changed = self._read_minutes(
-            [minute for minute in fresh if minute >= self._table.first_minute]
-        )
-        self._read_hours(
-            {minute // HOUR * HOUR for minute in fresh if minute < self._table.first_minute}
-        )
+        minutes = {*counted, *self._ahead}
+        ahead = {minute for minute in minutes if minute >= table.end}
+        first = table.first_minute
+        self._read_hours({minute // HOUR * HOUR for minute in minutes if minute < first})
+        single = sorted(minute for minute in minutes - ahead if minute >= first)
+        changed = self._read_minutes(single)
+        is_news, self._is_past_read = self._is_past_read, True
         # Assigned only now: if a read above raised, the next run reads the same changes again.
-        self._ahead = ahead
-        if changes.version:
-            self._is_complete = (changes.version, changes.rows) == (
-                self._seen.version,
-                self._seen.rows,
-            )
-            self._seen = changes
-        return [minute for minute in changed if minute >= now - LATEST_SECONDS]
-
-    def _read_past(self) -> None:
-        # The version is read first: rows written while the past is read are then read again.
-        table, first = self._table, self._table.first_minute
-        changes = stored.changes(self._store, 0, table.first_hour)
-        self._read_hours({minute // HOUR * HOUR for minute in changes.minutes if minute < first})
-        self._read_minutes(list(range(first, table.end, MINUTE)))
-        self._ahead = {minute for minute in changes.minutes if minute >= table.end}
-        self._seen = changes
+        self._ahead, self._seen = ahead, seen
+        return [minute for minute in changed if is_news and minute >= now - LATEST_SECONDS]
 
     def _read_minutes(self, minutes: Sequence[int]) -> list[int]:
         if not minutes:
             return []
         end = max(minutes) + MINUTE
-        sums = stored.sums(self._store, self._wanted, min(minutes), end, minutes=minutes)
+        sums = stored.sums(self._store, min(minutes), end, minutes=minutes)
         return self._table.put_minutes(sums, minutes)
 
     def _read_hours(self, hours: set[int]) -> None:
@@ -133,7 +117,6 @@ class SignalJob:
             )
             sums = stored.sums(
                 self._store,
-                self._wanted,
                 hours_of_piece[0],
                 hours_of_piece[-1] + HOUR,
                 bin_seconds=HOUR,

@@ -58,6 +58,23 @@ SELECT minute, minute, trace_id, trace_id, service, environment, route,
     )
 FROM ({_REQUESTS})
 """
+_SCORES = f"""
+INSERT INTO scores (
+    minute, time, received, trace_id, record_id, service, environment, route, rubric, layer,
+    segment, stream, value, label, failed
+)
+SELECT minute, minute, minute, trace_id, trace_id, service, environment, route, rubric,
+    'retrieval', 'r1', 'base',
+    if(rubric = 'refusal', NULL, chance),
+    multiIf(
+        rubric = 'refusal', if(chance < 0.05, 'refused', 'answered'), chance < 0.01, 'empty', ''
+    ),
+    rubric != 'refusal' AND chance < 0.03
+FROM (
+    SELECT *, arrayJoin({[*VALUED, "injected_context", "retrieval_shape", "refusal"]}) AS rubric
+    FROM ({_REQUESTS})
+)
+"""
 _ROLLUPS = f"""
 INSERT INTO rollups (
     minute, service, environment, route, rubric, layer, segment, version, n, total, squares,
@@ -83,8 +100,8 @@ GROUP BY minute, service, environment, route, rubric
 
 
 def fill(store: Store, start: int, end: int) -> None:
-    """Stores the traffic of start..end (seconds) with its roll-ups."""
-    for statement in (_RECORDS, _SHAPES, _ROLLUPS):
+    """Stores the traffic of start..end (seconds) with its scores and roll-ups."""
+    for statement in (_RECORDS, _SHAPES, _SCORES, _ROLLUPS):
         store.change(statement.format(start=start, end=end, version=end * 10**9))
 
 

@@ -22,6 +22,8 @@ KEPT = {
     "feedback": ("scores_days", "toDate(received)"),
     "ledger": ("scores_days", "toDate(received)"),
     "quarantine": ("scores_days", "toDate(time)"),
+    "signal_minutes": ("scores_days", "toDate(minute)"),
+    "fingerprint_minutes": ("scores_days", "toDate(minute)"),
     "rollups": ("deltas_days", "toDate(minute)"),
     "delta_changes": ("changes_days", "toDate(tick)"),
     "rubric_deltas": ("deltas_days", "toDate(tick)"),

@@ -1,10 +1,11 @@
--- The share of records with an error.
+-- The share of records with an error, by bins of time.
 SELECT
     cityHash64(service, environment, route, signal, segment) AS series,
-    service, environment, route, 'error' AS signal, '' AS segment,
+    service, environment, route, signal, segment,
     intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,
-    toFloat64(count()) AS n, toFloat64(countIf(ifNull(error, '') != '')) AS total, total AS squares
-FROM records FINAL
-WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
-    AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
-GROUP BY service, environment, route, start
+    sum(counted.n) AS n, sum(counted.total) AS total, sum(counted.squares) AS squares
+FROM
+(
+    @signal_errors
+) AS counted
+GROUP BY service, environment, route, signal, segment, start

@@ -1,4 +1,4 @@
-"""Input of the signals: sums per series and bin, and which minutes changed."""
+"""Input of the signals: sums per series and bin, counted per minute and replica."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ragvigil.model.delta import Series
 from ragvigil.model.signal import ERROR, SLOW, SignalChoice
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records.same_question import SIGNS
+from ragvigil.store.watch.minute_counts import Counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MINUTE = 60
-QUERIES = ("signal_rates", "signal_measures", "signal_errors", "signal_local")
+SIGNAL_MINUTES = "signal_minutes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,56 +40,46 @@ class Sums:
     squares: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """Minutes (starts, seconds) that were recounted after a version, and the newest version.
-
-    `rows` counts those of that version: a later query sees by it whether more of it was written.
-    """
-
-    minutes: tuple[int, ...] = ()
-    version: int = 0
-    rows: int = 0
-
-
-def changes(store: Store, version: int, first: int) -> Changes:
-    """Minutes since `first` that were recounted after `version`. Raises StoreError."""
-    rows = store.read(
-        "signal_changed", {"version": version, "first": max(0, first)}, priority=Priority.TICK
-    )
-    if not rows:
-        return Changes()
-    newest = max(int(row["version"]) for row in rows)
-    return Changes(
-        minutes=tuple(int(row["minute"]) for row in rows),
-        version=newest,
-        rows=sum(int(row["rows"]) for row in rows if int(row["version"]) == newest),
-    )
+def counted(choice: SignalChoice) -> Counted:
+    """The sums of these signals per minute and replica."""
+    return Counted(table=SIGNAL_MINUTES, statement="signal_count", parameters=_parameters(choice))
 
 
 def sums(
     store: Store,
-    choice: SignalChoice,
     start: int,
     end: int,
     *,
     minutes: Iterable[int] = (),
     bin_seconds: int = MINUTE,
 ) -> list[Sums]:
-    """Sums from `start` until `end`, or only of `minutes` if any are given.
+    """Counted sums of all replicas from `start` until `end`, or only of `minutes` if any are given.
 
-    Returns a value for each of QUERIES that has rows. Raises StoreError.
+    Raises StoreError.
     """
-    parameters = {
-        "first": start,
-        "end": end,
-        "bin": bin_seconds,
-        "minutes": list(minutes),
-        "signs": SIGNS,
-        **_parameters(choice),
-    }
-    answers = (store.arrays(name, parameters) for name in QUERIES)
-    return [_sums(columns) for columns in answers if columns]
+    parameters = {"first": start, "end": end, "bin": bin_seconds, "minutes": list(minutes)}
+    columns = store.arrays("signal_sums", parameters)
+    return [_sums(columns)] if columns else []
+
+
+def rates(
+    store: Store, rates: Sequence[str], start: int, end: int, *, bin_seconds: int
+) -> list[Sums]:
+    """Sums of rates (`error`, `rubric:label`, `rubric:failed`) of the records and their roll-ups.
+
+    They reach back further than what is counted. Raises StoreError.
+    """
+    window = {"first": start, "end": end, "bin": bin_seconds, "minutes": [], "replicas": []}
+    of_scores = [rate for rate in rates if rate != ERROR]
+    spoken = sorted({rate.partition(":")[0] for rate in of_scores})
+    read = [
+        store.arrays(
+            "signal_rates", {**window, "rates": of_scores, "spoken": spoken, "signs": SIGNS}
+        )
+    ]
+    if ERROR in rates:
+        read.append(store.arrays("signal_errors", window))
+    return [_sums(columns) for columns in read if columns]
 
 
 def is_stored_before(store: Store, minute: int, *, service: str, environment: str) -> bool:
@@ -133,7 +124,8 @@ def traces(
 
 
 def _parameters(choice: SignalChoice) -> dict[str, Any]:
-    spoken = {rate.partition(":")[0] for rate in choice.rates} | set(choice.rubrics)
+    rates = (*choice.rates, *choice.local_rates)
+    spoken = {rate.partition(":")[0] for rate in rates} | {*choice.rubrics, *choice.local}
     return {
         "rates": list(choice.rates),
         "rubrics": list(choice.rubrics),
@@ -145,6 +137,7 @@ def _parameters(choice: SignalChoice) -> dict[str, Any]:
         "slow": choice.slow_seconds,
         "slow_routes": list(choice.slow_routes),
         "slow_seconds": list(choice.slow_routes.values()),
+        "signs": SIGNS,
     }
 
 

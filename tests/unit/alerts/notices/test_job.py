@@ -15,6 +15,7 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Absent, Dimensions, Document
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.scores import rollups
 from ragvigil.store.watch import notices as stored
 from tests.outcomes import NOW, SECOND, outcome_of
 
@@ -166,6 +167,22 @@ def test_a_restart_neither_notices_twice_nor_forgets(store: Store) -> None:
     (back,) = again.run()
     assert (back.kind, back.before, back.after) == (notice.kind, notice.after, notice.before)
     assert epoch(again) != epoch(watch)
+
+
+def test_a_tenant_who_slept_for_days_is_no_news_after_a_restart(store: Store) -> None:
+    night = [
+        replace(outcome, time_unix_nano=outcome.time_unix_nano - 5 * 86_400 * SECOND)
+        for outcome in changed(1_000, 1_060, prompt="batch")
+    ]
+    keep(store, [*night, *usual()])
+    minutes = {outcome.time_unix_nano // SECOND // 60 * 60 for outcome in (*night, *usual())}
+    rollups.recompute(store, minutes, version=NOW)
+    watch = noticing(store)
+    assert watch.run() == ()
+    offer(watch, changed(120, 160, prompt="batch"))
+    assert watch.run() == ()
+    offer(watch, changed(160, 200, prompt="v2"))
+    assert [notice.after for notice in watch.run()] == ["v2"]
 
 
 def test_what_this_life_has_stored_is_not_its_past(store: Store) -> None:

@@ -1067,6 +1067,53 @@ SELECT * FROM rubric_deltas FINAL WHERE tick >= now() - INTERVAL 2 DAY;
 
 ALTER TABLE rubric_deltas ON CLUSTER `main` DELETE WHERE toMinute(tick) != 0;
 
+CREATE TABLE IF NOT EXISTS signal_minutes ON CLUSTER `main`
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    `sums.signal` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `sums.segment` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `sums.n` Array(Float64) CODEC(ZSTD(1)),
+    `sums.total` Array(Float64) CODEC(ZSTD(1)),
+    `sums.squares` Array(Float64) CODEC(ZSTD(1)),
+
+    form LowCardinality(String) CODEC(ZSTD(1)),
+
+    rolled_up UInt64 CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_version version TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+ORDER BY (minute, service, environment, route, replica)
+TTL toDate(minute) + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS fingerprint_minutes ON CLUSTER `main`
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    `counts.kind` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `counts.value` Array(String) CODEC(ZSTD(1)),
+    `counts.requests` Array(UInt64) CODEC(ZSTD(1)),
+    form LowCardinality(String) CODEC(ZSTD(1)),
+
+    rolled_up UInt64 CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    INDEX idx_version version TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+ORDER BY (minute, service, environment, route, replica)
+TTL toDate(minute) + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
 CREATE TABLE IF NOT EXISTS judged_sums ON CLUSTER `main`
 (
     start DateTime('UTC') CODEC(Delta, ZSTD(1)),
