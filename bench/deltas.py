@@ -1,38 +1,59 @@
-"""Deltas of 8 days of ticks: seconds, peak memory, and equality with the naive computation.
+"""Deltas of 8 days of ticks: seconds, memory, rows and bytes in the store, and that all is right.
 
     python bench/deltas.py [--small]
 
-300 series (30 with --small) with a score every few minutes and hidden records, 17 days of it;
-every tick of the last 8 days is computed, a day at a time, as a backfill does. A sample of
-cells is computed again from the single scores.
+500 series (20 with --small) with a score every few minutes and hidden records, 17 days of it, until
+now; every fifth has a few scores a day. Every tick of the last 8 days is computed and written, a
+day at a time, as a backfill does. A sample of cells is computed again from the single scores, and
+a sample of ticks is read back: what stands then must be what was computed.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 
 from alerts.deltas.compute import Columns, compute
+from alerts.deltas.rows import deltas
 from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Floats, Ints, Sums, fold
+from alerts.deltas.writer import DeltaWriter
 from alerts.settings import AlertsSettings
 from bench.rig.report import finish, peak_rss_mb, progress
-from ragvigil.model.delta import Series
+from ragvigil.model.delta import Delta, Series
+from ragvigil.store.engine import retention
+from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rubric_deltas
+from ragvigil.store.scores.rubric_deltas import DeltaFilter
+from ragvigil.store.settings import StoreSettings
 
 SEED = 17
-START = 1_767_225_600
 DAYS_BEFORE, DAYS_OF_TICKS = 9, 8
-SCORES_A_DAY = 200
+START = (int(time.time()) // 86_400 - DAYS_BEFORE - DAYS_OF_TICKS) * 86_400
+SCORES_A_DAY, FEW_A_DAY = 200, 3
+QUIET = 5
+"""Every so many series has few scores."""
 SAMPLE_A_DAY = 50
-SECONDS = 10.0
+SECONDS = 17.0
+MOST_MB = 300.0
+CHANGES_DAYS = 4
+"""As many full days as the default of 3 holds just before midnight; today has no ticks here."""
+READ_BACK = (0.1, 0.6, 1.9, 6.0)
+"""Days before the end whose state is read back: of changes, and of the hours that are left."""
 
 
 def stream(rng: np.random.Generator, series: int) -> tuple[Ints, Ints, Floats]:
     """Series, time and value of every score; NaN could not be seen."""
-    size = series * SCORES_A_DAY * (DAYS_BEFORE + DAYS_OF_TICKS)
-    index = rng.integers(0, series, size)
-    times = START + rng.integers(0, (DAYS_BEFORE + DAYS_OF_TICKS) * 86_400, size)
+    days = DAYS_BEFORE + DAYS_OF_TICKS
+    a_day = np.where(np.arange(series) % QUIET, SCORES_A_DAY, FEW_A_DAY)
+    index = np.repeat(np.arange(series), a_day * days)
+    size = len(index)
+    times = START + rng.integers(0, days * 86_400, size)
     values = np.where(rng.random(size) < 0.8, 1.0, rng.random(size))
     values[rng.random(size) < 0.03] = np.nan
     return index, times, values
@@ -94,36 +115,109 @@ def largest_error(
     return worst
 
 
+def stored_mb(store: Store) -> dict[str, float]:
+    """Megabytes of both tables of deltas on disk, once rows past their days are dropped."""
+    for table in ("delta_changes", "rubric_deltas"):
+        store.change(f"OPTIMIZE TABLE {table} FINAL")
+    sizes = {"delta_changes": 0.0, "rubric_deltas": 0.0}
+    for row in store.read("parts"):
+        if row["table"] in sizes:
+            sizes[row["table"]] += int(row["bytes"]) / 1e6
+    return sizes
+
+
+def differing(store: Store, tick: int, expected: Iterable[Delta]) -> int:
+    """How many series and windows stand otherwise at a tick than they were computed."""
+    wanted = DeltaFilter(until=tick, limit=100_000)
+    stands = {
+        (row.series, row.window): _shown(row) for row in rubric_deltas.latest(store, wanted, tick)
+    }
+    computed = {(row.series, row.window): _shown(row) for row in expected}
+    return sum(stands.get(key) != computed.get(key) for key in stands.keys() | computed.keys())
+
+
+def _shown(row: Delta) -> tuple[object, ...]:
+    return (row.tick, row.n, row.mean, row.baseline, row.delta, row.low, row.high, row.since)
+
+
+def write(store: Store, found: list[Columns]) -> int:
+    """Writes a day as it is written on that day; returns the number of rows."""
+    end = int(found[0].ticks[-1])
+    writer = DeltaWriter(store=store, computed=(end - 1) * 10**9, closed_until=end)
+    writer.write(found)
+    return writer.rows
+
+
 def main() -> None:
     """Runs it and prints the JSON line."""
     small = "--small" in sys.argv
+    with tempfile.TemporaryDirectory() as folder:
+        settings = StoreSettings(query_rows=1_000_000, changes_days=CHANGES_DAYS)
+        store = Store.open(settings, Path(folder))
+        retention.apply_days(store)
+        try:
+            figures, bars = run(store, 20 if small else 500)
+        finally:
+            store.close()
+    if small:
+        bars = {promise: held for promise, held in bars.items() if "<=" not in promise}
+    finish("deltas", figures, bars, seed=SEED)
+
+
+def run(store: Store, series: int) -> tuple[dict[str, object], dict[str, bool]]:
+    """Computes, writes and reads back; returns the figures and whether each promise held."""
     rng = np.random.default_rng(SEED)
-    series = 30 if small else 300
     scores = stream(rng, series)
     sums = summed(*scores, series)
     before = peak_rss_mb()
-    seconds, rows, error = 0.0, 0, 0.0
+    seconds, writing, cells, rows, error = 0.0, 0.0, 0, 0, 0.0
+    end = START + (DAYS_BEFORE + DAYS_OF_TICKS) * 86_400
+    samples: dict[int, list[Delta]] = {
+        end - int(days * 86_400) // TICK_SECONDS * TICK_SECONDS: [] for days in READ_BACK
+    }
     for day in range(DAYS_OF_TICKS):
         first = START + (DAYS_BEFORE + day) * 86_400
         started = time.perf_counter()
         found = compute(sums, first + TICK_SECONDS * np.arange(1, DAY + 1), AlertsSettings())
         seconds += time.perf_counter() - started
-        rows += sum(int(columns.has_row().sum()) for columns in found)
+        started = time.perf_counter()
+        rows += write(store, found)
+        writing += time.perf_counter() - started
+        cells += sum(int(columns.has_row().sum()) for columns in found)
         error = max(error, largest_error(rng, found, scores))
+        for tick, own in samples.items():
+            own += deltas((at(columns, tick) for columns in found), tick)
         progress(f"day {day + 1} of {DAYS_OF_TICKS}")
-    bars = {"equal to the naive computation": error < 1e-9}
-    if not small:
-        bars |= {f"<= {SECONDS} s": seconds <= SECONDS}
+    megabytes = stored_mb(store)
+    wrong = sum(differing(store, tick, own) for tick, own in samples.items())
     figures: dict[str, object] = {
         "ticks": DAYS_OF_TICKS * DAY,
         "series": series,
-        "rows": rows,
+        "cells": cells,
+        "rows_written": rows,
+        "mb": {table: round(size, 1) for table, size in megabytes.items()},
         "seconds": round(seconds, 2),
+        "seconds_writing": round(writing, 1),
         "peak_rss_mb": peak_rss_mb(),
         "peak_before_mb": before,
         "largest_error": error,
+        "read_back": sum(len(own) for own in samples.values()),
+        "read_back_wrong": wrong,
     }
-    finish("deltas", figures, bars, seed=SEED)
+    bars = {
+        "equal to the naive computation": error < 1e-9,
+        "what stands is what was computed": wrong == 0 and all(samples.values()),
+        f"<= {SECONDS} s": seconds <= SECONDS,
+        f"<= {MOST_MB} MB on disk": sum(megabytes.values()) <= MOST_MB,
+    }
+    return figures, bars
+
+
+def at(columns: Columns, tick: int) -> Columns:
+    """The columns of one tick; without ticks where it is of another day."""
+    is_tick = columns.ticks == tick
+    arrays = [field.name for field in fields(columns) if field.name not in ("window", "series")]
+    return replace(columns, **{name: getattr(columns, name)[is_tick] for name in arrays})
 
 
 if __name__ == "__main__":

@@ -112,9 +112,7 @@ def _standing(store: Store, filter_: DeltaFilter) -> list[Delta]:
     tick, is_closed = int(row["newest"]), bool(row["is_closed"])
     if tick < max(1, filter_.since):
         return []
-    # The hour before a full one: its own rows may still be on their way.
-    hour = (tick - 1) // HOUR * HOUR
-    rows = _newest(store, replace(filter_, since=hour, until=tick), with_empty=True)
+    rows = _newest(store, replace(filter_, since=tick - tick % HOUR, until=tick), with_empty=True)
     return [replace(row, tick=tick, closed=row.closed or is_closed) for row in rows if row.holds]
 
 

@@ -62,7 +62,7 @@ def standing(rows: Rows, windows: list[Columns]) -> list[list[int]]:
         for place, tick in np.ndindex(len(columns.series), len(columns.ticks)):
             own = rows.get((columns.series[place], columns.window), {})
             end = int(columns.ticks[tick])
-            known = [time for time in own if (end - 1) // HOUR * HOUR <= time <= end]
+            known = [time for time in own if end // HOUR * HOUR <= time <= end]
             found.append(own[max(known)] if known else 0)
     return found
 

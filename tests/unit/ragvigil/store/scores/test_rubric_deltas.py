@@ -53,6 +53,20 @@ def test_the_state_of_an_earlier_time_is_that_of_its_rows(store: Store) -> None:
     assert means(store, replace(ALL, until=NOON + 600)) == {"/quiet": 0.5, "/busy": 0.4}
 
 
+def test_a_full_hour_has_a_row_of_all_that_stands_then(store: Store) -> None:
+    write(store, delta(QUIET, NOON - HOUR), delta(BUSY, NOON - HOUR), delta(BUSY, NOON, 0.6))
+    assert means(store, ALL) == {"/busy": 0.6}
+
+
+def test_a_tick_is_read_when_all_its_rows_are_written(store: Store) -> None:
+    write(store, delta(QUIET, NOON - HOUR), delta(BUSY, NOON - HOUR))
+    ticks.mark(store, NOON - 900, (NOON - 350) * NANOS)
+    write(store, delta(BUSY, NOON, 0.6))
+    assert means(store, ALL) == {"/quiet": 0.5, "/busy": 0.5}
+    ticks.mark(store, NOON - 900, (NOON - 250) * NANOS)
+    assert means(store, ALL) == {"/busy": 0.6}
+
+
 def test_a_series_whose_traffic_ended_shows_its_last_scores(store: Store) -> None:
     write(store, delta(OVER, NOON), delta(OVER, NOON + 300, None), delta(BUSY, NOON + 300))
     assert means(store, replace(ALL, route="/over")) == {"/over": 0.5}
