@@ -82,7 +82,12 @@ def of_ids(store: Store, label_ids: Sequence[str]) -> list[Label]:
 
 
 def newest(store: Store, *, each: int = NEWEST_EACH) -> list[Label]:
-    """The newest labels of every rubric that decide, newest first."""
-    return LABELS.read(
-        store, "labels_newest", {"each": each, "unsure": UNSURE}, priority=Priority.TICK
+    """The newest labels of every rubric that decide, newest first.
+
+    Kept, as several parts of a page ask.
+    """
+    parameters = {"each": each, "unsure": UNSURE}
+    return store.kept.of(
+        ("labels", each),
+        lambda: LABELS.read(store, "labels_newest", parameters, priority=Priority.TICK),
     )

@@ -78,9 +78,11 @@ def recent(store: Store, since: int, *, limit: int = 2000) -> list[Verdict]:
     """Values of judges since a time (seconds), newest first.
 
     With them come the values that other scorers gave the same records by the same rubrics. At most
-    `limit` pairs of trace and rubric.
+    `limit` pairs of trace and rubric. Kept, as several parts of a page ask.
     """
-    rows = store.read("verdicts_recent", {"since": since, "limit": limit})
+    key = ("verdicts", store.kept.moving(since), limit)
+    parameters = {"since": since, "limit": limit}
+    rows = store.kept.of(key, lambda: store.read("verdicts_recent", parameters), lasts=True)
     return [_verdict(row) for row in rows]
 
 

@@ -12,6 +12,7 @@ from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions
 from ragvigil.model.score import Kind, Layer, Score
+from ragvigil.model.span import Trace
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as issue_rows
@@ -29,6 +30,12 @@ def answer(number: int, *, scores: tuple[Score, ...] = (), **fields: Any) -> Out
     (scored,) = made.records
     record = replace(scored.record, **fields)
     return replace(made, records=(replace(scored, record=record, scores=scores or scored.scores),))
+
+
+def with_one_more_span(trace: Trace) -> Trace:
+    """The next generation of a trace."""
+    (span,) = trace.spans
+    return replace(trace, spans=(span, replace(span, span_id="f" * 16)))
 
 
 def grounded(value: float, label: str = "", kind: Kind = Kind.JUDGE) -> Score:
@@ -272,9 +279,9 @@ def test_pages_by_score_are_parts_of_the_whole_list(
     keep(store, [outcome(each, NOW - 50 * each, value=value) for each, value in values.items()])
     changed = {1: 1.0, 3: 0.25}
     later = [outcome(each, NOW - 50 * each, value=value) for each, value in changed.items()]
-    keep(store, [replace(each, trace=replace(each.trace, generation=1)) for each in later])
+    keep(store, [replace(each, trace=with_one_more_span(each.trace)) for each in later])
     values |= changed
-    monkeypatch.setattr(records, "CANDIDATES", 1)
+    monkeypatch.setattr(records, "CANDIDATES", 2)
     filter_ = RecordFilter(since=NOW - 3600, rubric="citation_validity", limit=3)
     pages: list[list[int]] = []
     end: RecordPlace | None = None
