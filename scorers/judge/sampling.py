@@ -29,7 +29,10 @@ Limits = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleChoice:
-    """The stream that a record is judged for, and the probability of being sampled (0..1)."""
+    """The stream that a record is judged for, and its probability of being sampled (0..1).
+
+    Of BASE and BOOST it is that of either: both together are one sample.
+    """
 
     stream: Stream
     probability: float
@@ -56,7 +59,7 @@ def choose_stream(
     """
     rate = settings.rate_of(record.route) * thinning
     if is_sampled(record.trace_id, rate, settings.salt):
-        return SampleChoice(stream=Stream.BASE, probability=rate)
+        return SampleChoice(stream=Stream.BASE, probability=max(rate, boost * thinning))
     # Around the base sample: both together are a sample at the higher rate.
     if is_sampled(record.trace_id, boost * thinning, settings.salt):
         return SampleChoice(stream=Stream.BOOST, probability=boost * thinning)
