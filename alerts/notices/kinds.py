@@ -86,9 +86,10 @@ def effect_of(diff: RetrievalDiff) -> Effect:
         return Effect.REORDERED
     # What stayed stands where it stood: else it was ranked anew, and other chunks came by that.
     kept = len(diff.chunks) - len(entered)
-    is_ranked_anew = diff.is_reordered or any(move > SLIGHT_MOVE for move in diff.moves)
     # Another text of a document comes in the place of its text of before.
     documents = {chunk.document for chunk in lost if chunk.document}
+    is_turned = diff.is_reordered and not _is_turned_by_new(diff, documents)
+    is_ranked_anew = is_turned or any(move > SLIGHT_MOVE for move in diff.moves)
     edited = sum(chunk.document in documents for chunk in entered)
     if entered and edited >= 0.5 * len(entered) and not is_ranked_anew:
         return Effect.EDITED
@@ -99,6 +100,19 @@ def effect_of(diff: RetrievalDiff) -> Effect:
     # Those that were next in rank follow what stayed; what was added comes where it belongs.
     is_behind = set(diff.chunks[kept:]) == set(entered)
     return Effect.THINNED if lost and is_behind else Effect.JOINED
+
+
+def _is_turned_by_new(diff: RetrievalDiff, lost: Collection[str]) -> bool:
+    """Whether new texts came, of new documents or of `lost` ones, and what stayed scores as before.
+
+    A retriever that avoids texts like those it has chosen then puts what stayed in another order.
+    """
+    moves = diff.moves
+    return (
+        bool(moves)
+        and max(moves) <= SAME_SCORE
+        and any(chunk.document in lost or chunk in diff.new_documents for chunk in diff.new)
+    )
 
 
 def is_same_for_all(changed: Sequence[RetrievalDiff]) -> bool:

@@ -96,6 +96,50 @@ def test_documents_are_gone_if_they_are_expected_again_and_never_come(has_ids: b
             assert int(document[1:]) % 2 == 0
 
 
+def spread(*, weight: float, edited: range = range(0)) -> Found:
+    """Eight of fourteen chunks, each chosen for its score and for being unlike those before it.
+
+    Edited ones have another text, which is like no other.
+    """
+
+    def found(question: int) -> list[Chunk]:
+        rest = [
+            Chunk(
+                text=n + 5_000 * (n in edited), document=f"d{n // 2}", length=400,
+                score=0.9 - 0.04 * place + 0.03 * (n in edited),
+            )
+            for place, n in enumerate(range(question, question + 14))
+        ]  # fmt: skip
+        chosen: list[Chunk] = []
+        while len(chosen) < 8:
+            best = max(rest, key=lambda chunk: _gain(chunk, chosen, weight))
+            rest.remove(best)
+            chosen.append(best)
+        return chosen
+
+    return found
+
+
+def _gain(chunk: Chunk, chosen: Sequence[Chunk], weight: float) -> float:
+    likeness = max((1 / (1 + abs(chunk.text - other.text)) for other in chosen), default=0.0)
+    return (chunk.score or 0.0) - weight * likeness
+
+
+def test_edits_are_told_where_the_retriever_spreads_its_choice() -> None:
+    usual = Setup(chunks=spread(weight=0.3))
+    edited = Setup(chunks=spread(weight=0.3, edited=range(6, 40, 6)))
+    for seed in range(10):
+        found = noticed(traffic((300, usual), (60, edited), seed=seed))
+        assert kinds(found) == [ChangeKind.DOCUMENTS]
+
+
+def test_a_retriever_that_spreads_its_choice_otherwise_is_no_change_of_the_corpus() -> None:
+    usual, other = (Setup(chunks=spread(weight=weight)) for weight in (0.05, 0.6))
+    for seed in range(10):
+        found = noticed(traffic((300, usual), (60, other), seed=seed))
+        assert kinds(found) == [ChangeKind.OTHER_CHUNKS]
+
+
 def test_the_same_chunks_for_every_question_are_said_so() -> None:
     ((_, notice),) = noticed(traffic((300, USUAL), (60, Setup(chunks=three_for_all))))
     assert notice.kind is ChangeKind.OTHER_CHUNKS
