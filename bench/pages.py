@@ -1,16 +1,19 @@
 """Pages while spans arrive: seconds of the server, weight, and what it costs acknowledgements.
 
-    .venv/bin/python bench/pages.py [--small] [--seconds 60]
+    .venv/bin/python bench/pages.py [--small] [--seconds 30]
 
 A real daemon with a million scores and 500 issues in its store gets 200 spans a second. A reader
-opens one page after the other; phases without a reader come before and after. Seconds are
-those that a reader waits for the whole page. The weight of a page is what a browser that has
-nothing yet reads for it: its HTML, the style sheet and the scripts, each compressed, without uPlot.
+opens one page after the other. Phases with a reader and without take turns, so that what else the
+machine does meets both; before them comes a phase that is not judged, in which what is left to do
+of the filling is done. Seconds are those that a reader waits for the whole page. The weight of a
+page is what a browser that has nothing yet reads for it: its HTML, the style sheet and the scripts,
+each compressed, without uPlot.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import statistics
 import tempfile
@@ -35,6 +38,8 @@ SPANS_A_SECOND = 200
 READERS, LOOKS_SECONDS = 1, 0.5
 """Somebody who looks at each page for half a second: faster than anybody reads."""
 ISSUES, MEMBERS = 500, 20
+ROUNDS = 3
+"""Of a phase without a reader, and a phase with one."""
 P95_SECONDS, WEIGHT_KB, WORSE_MS = 0.3, 60.0, 5.0
 FILE = re.compile(rb'(?:href|src)="(/static/[^"]+)"')
 
@@ -91,7 +96,7 @@ def _read(session: httpx2.Client, url: str) -> tuple[bytes, int]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seconds", type=float, default=30.0)
     options = parser.parse_args()
     scores, issues, seconds = (
         (19_800, 20, 4.0) if options.small else (1_000_000, ISSUES, options.seconds)
@@ -103,24 +108,37 @@ def main() -> None:
             filling.submit(with_issues, Path(folder), issues).result()
         with running(Path(folder)) as daemon:
             paths = pages(daemon)
-            counts = (READERS,) if options.small else (0, READERS, 0)
+            counts = (READERS,) if options.small else (0, *(0, READERS) * ROUNDS)
             every = list(paths.values())
             done = phases(daemon, counts, seconds, every, SPANS_A_SECOND, LOOKS_SECONDS)
             base = f"http://{daemon.web}/"
             weights = {name: weight_kb(base, path) for name, path in paths.items()}
             time.sleep(3)
             ledger = spans_of(daemon)
-    read = next(phase for phase in done if phase.clients)
-    seconds_of = {name: _p95(read.answers[path].seconds) for name, path in paths.items()}
-    progress(f"p95 seconds: {seconds_of}")
+    read = [phase for phase in done if phase.clients]
+    opened = {
+        name: [each for phase in read for each in phase.answers[path].seconds]
+        for name, path in paths.items()
+    }
+    p95_s = {name: _p95(took) for name, took in opened.items()}
+    acknowledged = _acknowledged(done)
     figures: dict[str, object] = {
-        "p95_s": seconds_of, "kb": weights, "ledger": ledger,
-        "ack_p99_ms": {f"phase {n}": round(p99(p.acknowledged), 1) for n, p in enumerate(done)},
-    }  # fmt: skip
+        "p50_s": {
+            name: round(statistics.median(took or [0.0]), 3) for name, took in opened.items()
+        },
+        "p95_s": p95_s,
+        "opened": {name: len(took) for name, took in opened.items()},
+        "kb": weights,
+        "ledger": ledger,
+        "ack_p99_ms": acknowledged,
+        "load": round(os.getloadavg()[1], 1),
+    }
+    progress(f"{figures}")
     # Each was also read whole for its weight, however few were opened in a short run.
-    bars = {"every page answers": not read.others() and all(weights.values())}
+    is_read = not any(phase.others() for phase in read) and all(weights.values())
+    bars = {"every page answers": is_read}
     if not options.small:
-        bars |= _speed(done, seconds_of, weights)
+        bars |= _speed(acknowledged, p95_s, weights)
     finish("pages", figures, bars, seed=SEED)
 
 
@@ -130,15 +148,23 @@ def _p95(seconds: Sequence[float]) -> float:
     return round(statistics.quantiles(seconds, n=20, method="inclusive")[18], 3)
 
 
+def _acknowledged(done: Sequence[Phase]) -> dict[str, float]:
+    """The p99 of all acknowledgements with a reader, and without; the first phase settles."""
+    with_reader = [ms for phase in done if phase.clients for ms in phase.acknowledged]
+    without = [ms for phase in done[1:] if not phase.clients for ms in phase.acknowledged]
+    settling = done[0].acknowledged
+    figures = {"reader": with_reader, "no reader": without, "settling": settling}
+    return {name: round(p99(latencies), 1) for name, latencies in figures.items() if latencies}
+
+
 def _speed(
-    done: Sequence[Phase], seconds: Mapping[str, float], weights: Mapping[str, float]
+    acknowledged: Mapping[str, float], seconds: Mapping[str, float], weights: Mapping[str, float]
 ) -> dict[str, bool]:
-    idle = statistics.mean(p99(phase.acknowledged) for phase in done if not phase.clients)
-    read = next(phase for phase in done if phase.clients)
+    worse = acknowledged["reader"] - acknowledged["no reader"]
     return {
         f"p95 of every page <= {P95_SECONDS} s": max(seconds.values()) <= P95_SECONDS,
         f"every page <= {WEIGHT_KB} kB": max(weights.values()) <= WEIGHT_KB,
-        f"ack p99 worse by <= {WORSE_MS} ms": p99(read.acknowledged) - idle <= WORSE_MS,
+        f"ack p99 worse by <= {WORSE_MS} ms": worse <= WORSE_MS,
     }
 
 
