@@ -12,6 +12,7 @@ import numpy as np
 
 from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
+from alerts.deltas.late import LateScores
 from alerts.deltas.rows import deltas
 from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.summing import SampleSums
@@ -33,10 +34,14 @@ RESTART_NANOS = 600 * 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaRun:
-    """What a run did: ticks computed, rows written, and the rows of the newest tick."""
+    """What a run did: ticks computed, rows written, and the rows of the newest tick.
+
+    `late` counts the scores that came since the run before, after their tick had closed.
+    """
 
     ticks: int = 0
     rows: int = 0
+    late: int = 0
     newest: tuple[Delta, ...] = ()
 
 
@@ -49,14 +54,14 @@ class DeltaJob:
 
     def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
         self._store, self._settings, self._failing = store, settings, failing
-        self._sample_sums = SampleSums(store)
+        self._sample_sums, self._late = SampleSums(store), LateScores()
         self._seen: rollups.ChangedMinutes | None = None
         self._is_complete = False
 
     def run(self, now: float) -> DeltaRun:
         """Computes the ticks that are due at `now`, seconds since the epoch. Raises StoreError.
 
-        Pass `newest` of the result to `ScoreMetrics.show`.
+        Pass `newest` and `late` of the result to `ScoreMetrics.show`.
         """
         stand = books.newest(self._store)
         version = self._read_version(stand.computed)
@@ -87,14 +92,14 @@ class DeltaJob:
 
     def _run(self, ticks: DueTicks, computed: int) -> DeltaRun:
         writer = DeltaWriter(store=self._store, computed=computed, closed_until=ticks.closed_until)
-        run = _TickRun(self._store, self._settings, self._failing, writer)
+        run = _TickRun(self._store, self._settings, self._failing, writer, self._late)
         for part in _parts(ticks.amended):
             run.tick(part)
         newest = [columns for part in _parts(ticks.current) for columns in run.tick(part)]
         latest = (columns.since_tick(ticks.current[-1]) for columns in newest)
         rows = tuple(deltas(latest, ticks.closed_until))
         books.mark(self._store, ticks.closed_until, computed)
-        return DeltaRun(ticks=run.ticks, rows=writer.rows, newest=rows)
+        return DeltaRun(ticks=run.ticks, rows=writer.rows, late=run.late, newest=rows)
 
 
 def run_deltas(
@@ -112,7 +117,7 @@ def _parts(ticks: range) -> Iterator[range]:
 
 
 class _TickRun:
-    """Computes and writes ticks, and counts the ticks of one run."""
+    """Computes and writes ticks, and counts the ticks and the late scores of one run."""
 
     def __init__(
         self,
@@ -120,10 +125,12 @@ class _TickRun:
         settings: DeltaSettings,
         failing: Collection[str],
         writer: DeltaWriter,
+        late: LateScores,
     ) -> None:
         self._store, self._settings, self._failing = store, settings, failing
-        self._writer = writer
+        self._writer, self._late = writer, late
         self.ticks = 0
+        self.late = 0
 
     def tick(self, part: range) -> list[Columns]:
         """Computes and writes consecutive ticks; returns the columns of the last day.
@@ -132,6 +139,7 @@ class _TickRun:
         """
         past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
         rollups = history.read(self._store, part[0] - past, part[-1], self._settings, self._failing)
+        self.late += self._late.count(rollups, self._writer.closed_until)
         if not rollups.series:
             return []
         sums = Sums(rollups)

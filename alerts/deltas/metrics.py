@@ -56,10 +56,24 @@ ABSENT = _counter(
     "ragvigil_score_absent_total",
     "Records that a rubric could not see: a field is not in the spans.",
 )
+LATE = Family(
+    name="ragvigil_score_late_total",
+    kind="counter",
+    labels=(),
+    help="Scores that came after their tick had closed; it is computed again.",
+)
 LABELS = _counter("ragvigil_score_labels_total", "Records by label of a rubric.", "label")
 
 GAUGES: dict[Family, Callable[[Delta], float | None]] = {
-    _gauge("ragvigil_score_mean", "Mean score of the window."): lambda row: row.mean,
+    _gauge(
+        "ragvigil_score_mean", "Mean score of the window; of a judged sample, that of all answers."
+    ): lambda row: row.mean,
+    _gauge(
+        "ragvigil_score_plain_mean", "Mean of what was scored in the window, as it is."
+    ): lambda row: row.plain_mean,
+    _gauge(
+        "ragvigil_score_judged_share", "Judged answers of the window over all of them, 0 to 1."
+    ): lambda row: row.judged_share,
     _gauge(
         "ragvigil_score_baseline", "Mean of the same hours of the last 7 days, or of the past."
     ): lambda row: row.baseline,
@@ -88,7 +102,7 @@ GAUGES: dict[Family, Callable[[Delta], float | None]] = {
     ),
 }
 
-FAMILIES = (SUM, COUNT, FAILED, ABSENT, LABELS, *GAUGES)
+FAMILIES = (SUM, COUNT, FAILED, ABSENT, LABELS, LATE, *GAUGES)
 
 Key = tuple[str, ...]
 
@@ -135,6 +149,8 @@ class ScoreMetrics(Collector):
         self._counts: dict[Family, dict[Key, float]] = {
             family: {} for family in (SUM, COUNT, FAILED, ABSENT, LABELS)
         }
+        # A count that has been 0 is exposed: a rate needs the step from there.
+        self._counts[LATE] = {(): 0.0}
         self._labels: dict[str, set[str]] = {}
         self._deltas: tuple[Delta, ...] = ()
         self._lock = Lock()
@@ -157,11 +173,15 @@ class ScoreMetrics(Collector):
         counts.add(record, scores)
         self.add(counts)
 
-    def show(self, deltas: Iterable[Delta]) -> None:
-        """Replaces the rows that the gauges show by those of the newest tick."""
+    def show(self, deltas: Iterable[Delta], late: int = 0) -> None:
+        """Replaces the rows that the gauges show by those of the newest tick.
+
+        `late` are the scores that came since the last time, after their tick had closed.
+        """
         rows = tuple(deltas)
         with self._lock:
             self._deltas = rows
+            self._increase(LATE, (), late)
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         """Yields every family with its samples."""

@@ -32,7 +32,9 @@ def movement(row: Delta, labels: Mapping[str, int] | None = None, *, now: dateti
     if row.moved is Moved.NO or row.mean is None or row.delta is None:
         return ""
     where = f"{row.series.rubric} on {row.series.route or '(no route)'}"
-    to = f"to {row.mean:.2f} ({WINDOW_WORDS.get(row.window, row.window)} mean, n {row.n})"
+    basis = f", {row.basis}" if row.basis else ""
+    window = WINDOW_WORDS.get(row.window, row.window)
+    to = f"to {row.mean:.2f} ({window} mean, n {row.n}{basis})"
     sentence = f"{where} {row.moved} by {_points(row)} {to}{_since(row, now)}"
     reason = _reason(row, labels or {})
     return f"{sentence}; {reason}" if reason else sentence

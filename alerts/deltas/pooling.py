@@ -35,6 +35,8 @@ def _pool(rows: Sequence[Delta]) -> Delta:
         n=sum(row.n for row in rows),
         failed=sum(row.failed for row in rows),
         mean=_weighted(rows, lambda row: row.mean),
+        plain_mean=_weighted(rows, lambda row: row.plain_mean),
+        judged_share=_weighted(rows, lambda row: row.judged_share),
         baseline=_weighted(rows, lambda row: row.baseline),
         delta=_weighted(rows, lambda row: row.delta),
         coverage=_weighted(rows, lambda row: row.coverage),

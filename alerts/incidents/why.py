@@ -114,7 +114,8 @@ def _fallen(deltas: Sequence[Delta]) -> list[Delta]:
 def _fall(delta: Delta) -> str:
     where = f" on {delta.series.route}" if delta.series.route else ""
     points = f"{-100 * (delta.delta or 0.0):.0f} points"
-    return f"{delta.series.rubric}{where} is worse by {points}: `ragvigil deltas`"
+    basis = f" ({delta.basis})" if delta.basis else ""
+    return f"{delta.series.rubric}{where} is worse by {points}{basis}: `ragvigil deltas`"
 
 
 def _not_watching(situation: Situation) -> list[str]:

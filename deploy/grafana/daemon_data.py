@@ -84,12 +84,14 @@ PIPELINE = Section(
         lines(
             "Late, twice, and cut, last hour",
             "Spans that came after their trace had closed (it is scored again), spans "
-            "received again, records whose texts the sender cut, traces with a wrong clock.",
+            "received again, records whose texts the sender cut, traces with a wrong clock, scores "
+            "that came after their tick of five minutes had closed (it is computed again).",
             "Late: the exporter's batch delay is long. Cut: raise its attribute limit.",
             Query(expr=hourly("ragvigil_late_spans_total"), name="late spans"),
             Query(expr=hourly("ragvigil_duplicate_spans_total"), name="spans sent twice"),
             Query(expr=hourly("ragvigil_truncated_records_total", "what"), name="cut {{what}}"),
             Query(expr=hourly("ragvigil_clock_skew_traces_total"), name="wrong clock"),
+            Query(expr=hourly("ragvigil_score_late_total"), name="scores after their tick"),
         ),
         lines(
             "Open traces",

@@ -66,13 +66,16 @@ def _rubrics() -> Chart:
         "delta_high": Unit.SHARE,
         "release_delta": Unit.SHARE,
         "coverage": Unit.SHARE,
+        "plain_mean": Unit.SHARE,
+        "judged_share": Unit.SHARE,
         "records": Unit.PLAIN,
     }
     return Chart(
         title="Rubrics over $window",
         says="Mean, baseline (the same hours of earlier days, or the past), the difference with "
         "its 95 % interval, that to a pinned release, the share of records that could be "
-        "scored, and their number. "
+        "scored, and their number. Where a judge scores a sample, the mean is that of all "
+        "answers, beside the plain one and the share that was judged. "
         "A row named `rubric:label` is the share of the answers with that label.",
         todo="A difference whose whole interval is below 0 is a drop. Low coverage: "
         "`ragvigil doctor` names the missing field and the line that sends it.",

@@ -84,7 +84,8 @@ def periodic_jobs(
     delta_job = DeltaJob(store, settings.alerts, failing=failing)
 
     def deltas() -> None:
-        scores.show(delta_job.run(clock()).newest)
+        run = delta_job.run(clock())
+        scores.show(run.newest, run.late)
 
     rollups_job = Job(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True

@@ -40,6 +40,14 @@ class Estimate(StrEnum):
     """Of the judged answers as they are: too few to correct."""
 
 
+_BASIS = {
+    Estimate.PLAIN: "",
+    Estimate.CORRECTED: "corrected for the others",
+    Estimate.WEIGHTED: "weighted by how likely each was",
+    Estimate.TOO_FEW: "too few to correct",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """The scores that a mean is taken over. `segment` names the versions of rubric and scorer.
@@ -97,6 +105,22 @@ class Delta:
     sustained_drop: bool = False
     moved: Moved = Moved.NO
     since: int | None = None
+
+    @property
+    def basis(self) -> str:
+        """On which of the answers the mean rests; empty where it is on all of them.
+
+        >>> series = Series(service="desk", environment="", route="/ask", rubric="groundedness")
+        >>> Delta(
+        ...     series=series, tick=0, window="6h", estimate=Estimate.CORRECTED, judged_share=0.07
+        ... ).basis
+        '7 % of the answers judged, corrected for the others'
+        """
+        if self.judged_share is None:
+            return ""
+        judged = f"{self.judged_share * 100:.2g} % of the answers judged"
+        words = _BASIS[self.estimate]
+        return f"{judged}, {words}" if words else judged
 
     @property
     def holds(self) -> bool:

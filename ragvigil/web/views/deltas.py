@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
+from ragvigil.model.delta import BaselineKind, Delta, Estimate, Moved, Series
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.web.views.values import api_values, view
@@ -50,7 +50,15 @@ class DeltaForm(BaseModel):
     n_effective: float
     failed: int
     coverage: Number
-    mean: Number
+    mean: Number = Field(description="of a judged sample: that of all answers, see `estimate`")
+    estimate: Estimate = Field(
+        description="empty: of all that was scored; `corrected`: weighted by the chance of being "
+        "judged and corrected by local scores of all answers; `weighted`: without local scores; "
+        "`too few`: the plain mean of the judged answers"
+    )
+    plain_mean: Number = Field(description="of what was scored, as it is")
+    judged_share: Number = Field(description="judged answers over all; null if all are scored")
+    basis: str = Field(description="in words: which share was judged, and how it stands for all")
     baseline: Number
     baseline_kind: BaselineKind
     baseline_n: int
@@ -124,6 +132,7 @@ def delta_form(
         delta,
         **api_values(series),
         is_judged=None if judges is None else (rubric, series.segment) in judges,
+        basis=delta.basis,
         tick=_time(delta.tick),
         since=_time(delta.since) if delta.since else None,
         hours=hours,

@@ -60,7 +60,7 @@ class RubricStory:
         answers = f"{counted(self.cell.n, 'answer')} in {WINDOW_HOURS} h"
         if self.cell.delta is None:
             return f"{answers}; {self.finding or 'no past to compare with yet'}"
-        parts = [answers]
+        parts = [answers, self.cell.basis] if self.cell.basis else [answers]
         if self.state not in (State.HOLDS, State.UNKNOWN):
             direction = "lower" if self.cell.delta < 0 else "higher"
             parts.append(f"{between(self.cell.low, self.cell.high)} {direction}")

@@ -73,6 +73,9 @@ class CellForm(BaseModel):
     high: float | None
     mean: float | None
     n: int
+    basis: str = Field(
+        default="", description="which share was judged, and how it stands for all; else empty"
+    )
     needed: int | None = Field(
         description="about how many answers in 6 h would show a drop of 10 points; null if unknown"
     )
@@ -272,6 +275,7 @@ def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:
         high=delta.high,
         mean=delta.mean,
         n=delta.n,
+        basis=delta.basis,
         needed=_needed(delta),
         detection_limit=delta.detection_limit,
         since=delta.since,

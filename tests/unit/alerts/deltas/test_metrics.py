@@ -79,7 +79,7 @@ def samples(of: ScoreMetrics) -> dict[tuple[str, str], float]:
     found = {}
     for family in text_string_to_metric_families(exposition(of)):
         for sample in family.samples:
-            label = sample.labels.get("label") or sample.labels["route"]
+            label = sample.labels.get("label") or sample.labels.get("route", "")
             found[sample.name, label] = sample.value
     return found
 
@@ -137,6 +137,23 @@ def test_a_row_older_than_two_ticks_vanishes(age: int, is_shown: bool) -> None:
     of = metrics(now=NOW + age)
     of.show([delta()])
     assert (("ragvigil_score_mean", "/refunds") in samples(of)) is is_shown
+
+
+def test_a_mean_stands_beside_the_plain_mean_and_the_share_that_was_judged() -> None:
+    of = metrics()
+    of.show([delta(mean=0.61, plain_mean=0.4, judged_share=0.07)], late=2)
+    of.show([delta(mean=0.61, plain_mean=0.4, judged_share=0.07)], late=1)
+    found = samples(of)
+    assert found["ragvigil_score_mean", "/refunds"] == 0.61
+    assert found["ragvigil_score_plain_mean", "/refunds"] == 0.4
+    assert found["ragvigil_score_judged_share", "/refunds"] == 0.07
+    assert found["ragvigil_score_late_total", ""] == 3
+
+
+def test_a_mean_of_all_answers_has_no_judged_share() -> None:
+    of = metrics()
+    of.show([delta(mean=0.61, plain_mean=0.61)])
+    assert ("ragvigil_score_judged_share", "/refunds") not in samples(of)
 
 
 def test_rows_that_are_not_shown_again_vanish() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from alerts.deltas.narrate import movement
-from ragvigil.model.delta import Delta, Moved
+from ragvigil.model.delta import Delta, Estimate, Moved
 from tests.unit.alerts.score_streams import series
 
 NOW = datetime(2026, 3, 1, 9, 20, tzinfo=UTC)
@@ -29,6 +29,14 @@ def test_a_fall_says_points_interval_mean_hour_and_reason() -> None:
     assert movement(FELL, {"quote_not_found": 147, "stitched": 13}, now=NOW) == (
         "citation_validity on /refunds fell by 31 points [27, 35] to 0.61 (6 h mean, n 412) "
         "since 03:00; 92 % of the failures are quote_not_found"
+    )
+
+
+def test_a_mean_of_a_judged_sample_says_how_it_stands_for_all() -> None:
+    judged = replace(FELL, estimate=Estimate.CORRECTED, judged_share=0.071)
+    assert movement(judged, now=NOW) == (
+        "citation_validity on /refunds fell by 31 points [27, 35] to 0.61 (6 h mean, n 412, "
+        "7.1 % of the answers judged, corrected for the others) since 03:00"
     )
 
 
