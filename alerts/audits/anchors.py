@@ -92,7 +92,7 @@ def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
 
     An audit answers for one change and for the numbers that moved with it, not for a change of
     another time or with other causes. A running audit covers its change on further routes, too, and
-    is widened by them.
+    is widened by them; by a number only if that moved on routes of the audit as well.
     """
     for audit in audits:
         if anchor.source in audit.sources:
@@ -108,7 +108,8 @@ def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
         )
         if is_on_routes and -TOGETHER <= apart <= (TOGETHER if anchor.weight else COVERED):
             return _join(audit, anchor)
-        if audit.is_running and abs(apart) <= TOGETHER:
+        may_widen = audit.is_running and _is_on_further_routes(audit, anchor)
+        if may_widen and abs(apart) <= TOGETHER:
             return _join(_widen(audit, anchor), anchor)
     return None
 
@@ -127,6 +128,18 @@ def audit_of(anchor: Anchor, started_unix_nano: int) -> Audit:
         reason=anchor.reason,
         causes=anchor.causes,
     )
+
+
+def _is_on_further_routes(audit: Audit, anchor: Anchor) -> bool:
+    """Whether an anchor shows the change of an audit on further routes.
+
+    That is a release, the same kind of change, or a number that moved on the audit's routes, too.
+    Another kind of change on other routes is another change, and what moves there may be its doing.
+    """
+    if not anchor.weight:
+        return not set(anchor.routes).isdisjoint(audit.routes)
+    kinds = {reason.partition(" ")[0] for reason in audit.reason.split("; ")}
+    return not anchor.causes or not audit.causes or anchor.reason.partition(" ")[0] in kinds
 
 
 def _may_be_same(first: Sequence[Cause], second: Sequence[Cause]) -> bool:

@@ -11,7 +11,14 @@ from functools import reduce
 
 from alerts.incidents.cause import ANY, FOUND, possible
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.suspects import MINUTE, Changes, direction, share_a_route
+from alerts.incidents.suspects import (
+    MINUTE,
+    Changes,
+    direction,
+    is_partial,
+    lateness,
+    share_a_route,
+)
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
@@ -24,6 +31,8 @@ MOST_SLACK = 20 * MINUTE
 """Most that an onset may be off by."""
 COPIED = "answer_language"
 """What an answer takes over from its context."""
+AT_ONCE = 2 * MINUTE
+"""What is copied begins with what it is copied from."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
 """Kinds whose onset is the time of a change."""
 
@@ -78,7 +87,9 @@ class SharedCause:
             for other, theirs in zip(others, all_causes, strict=True)
             if causes & theirs and share_a_route(finding, other)
         ]
-        return self._within(finding, near)
+        gap = self._within(finding, near)
+        is_copied = _is_copied(finding) and not any(possible(finding) & possible(o) for o in near)
+        return None if is_copied and (gap or 0) > AT_ONCE else gap
 
     def by_signal(self, finding: Finding, others: Iterable[Finding]) -> int | None:
         """The gap to the nearest of the others that says the same of another route; None if none.
@@ -105,17 +116,25 @@ class SharedCause:
         if key not in self._origins:
             likeliest_first = self._changes.before(finding)
             self._origins[key] = next(
-                (change for change in likeliest_first if self._fits(finding, change)), None
+                (change for change in likeliest_first if self.may_begin(finding, change)), None
             )
         return self._origins[key]
 
-    def _fits(self, finding: Finding, change: Notice) -> bool:
+    def origins(self, findings: Iterable[Finding]) -> frozenset[str]:
+        """The ids of the changes with which findings began."""
+        return frozenset(
+            change.notice_id for change in map(self.origin, findings) if change is not None
+        )
+
+    def may_begin(self, finding: Finding, change: Notice) -> bool:
+        """Whether a change can have led to a finding, by the causes and times of both."""
         causes = CAUSES[change.kind]
         if causes and not _reach(finding) & set(causes):
             return False
-        # A change that rolls out shows late: first only a small share of the requests has it.
         apart = abs(finding.since_unix_nano - change.since_unix_nano) - self._slack(finding)
-        return change.share < 1 or apart <= self._near
+        # A change that rolls out shows late: first only a small share of the requests has it.
+        is_rolling_out = change.share < 1 and not is_partial(change)
+        return is_rolling_out or apart - lateness(change) <= self._near
 
     def _causes(self, finding: Finding) -> frozenset[Cause]:
         """The causes that can have led to a finding: those of its change, if it has one."""
@@ -133,6 +152,10 @@ class SharedCause:
         window = min(max(since, SHORTEST), LONGEST) * MINUTE
         # d² is z² / n, and n requests take one window.
         return int(min(MOST_SLACK, LATE * window / max(z * z, 1e-9)))
+
+
+def _is_copied(finding: Finding) -> bool:
+    return finding.signal.partition(":")[0] == COPIED
 
 
 def _is_of_like_size(first: Finding, second: Finding) -> bool:
@@ -161,6 +184,6 @@ def _reach(finding: Finding) -> frozenset[Cause]:
     """
     causes = possible(finding)
     is_further = finding.kind in (FindingKind.MOVED, FindingKind.DRIFT)
-    is_further |= finding.signal.partition(":")[0] == COPIED
+    is_further |= _is_copied(finding)
     is_of_answers = finding.layer is not Layer.RETRIEVAL and Cause.GENERATION in causes
     return causes | FOUND if is_further and is_of_answers else causes

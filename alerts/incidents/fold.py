@@ -73,8 +73,14 @@ class FoldPass:
         changes_known.sort(key=lambda change: (change.noticed_unix_nano, repr(change)))
         unique = {change.notice_id: change for change in changes_known}
         changes = Changes([unique[name] for name in sorted(unique)], settings)
-        self._moment = Moment(now=now, changes=changes, settings=settings, audits=tuple(audits))
         self._shared = SharedCause(changes, settings)
+        self._moment = Moment(
+            now=now,
+            changes=changes,
+            shared=self._shared,
+            settings=settings,
+            audits=tuple(audits),
+        )
 
     def place(self, findings: Iterable[Finding]) -> None:
         """Puts every finding into the incident it belongs to; opens incidents for the others."""
@@ -97,9 +103,16 @@ class FoldPass:
 
     def settle(self) -> None:
         """Settles every incident: names its cause and suspects, ends it, or wakes it."""
+        changes = {
+            name: self._shared.origins(incident.findings)
+            for name, incident in self.incidents.items()
+        }
         for name, incident in sorted(self.incidents.items()):
             is_new = name not in self._before
-            self.incidents[name] = settle(incident, self._moment, self._record, is_new=is_new)
+            elsewhere = frozenset[str]().union(*(changes[key] for key in changes if key != name))
+            self.incidents[name] = settle(
+                incident, self._moment, self._record, elsewhere=elsewhere, is_new=is_new
+            )
 
     def _assign(self, news: dict[str, Finding]) -> set[str]:
         """Brings the incidents' findings up to date; returns the ids that belong to an incident."""

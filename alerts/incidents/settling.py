@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from alerts.incidents.belonging import SharedCause
 from alerts.incidents.ending import end_words
 from alerts.incidents.lasting import SIGNALS, lasting, pages, without_past_audits, worse
 from alerts.incidents.settings import IncidentSettings
@@ -27,6 +28,7 @@ class Moment:
 
     now: int
     changes: Changes
+    shared: SharedCause
     settings: IncidentSettings
     audits: tuple[Audit, ...] = ()
 
@@ -48,8 +50,18 @@ class Moment:
         return since <= self.settings.reopen_minutes * MINUTE
 
 
-def settle(incident: Incident, moment: Moment, record: Record, *, is_new: bool) -> Incident:
-    """Names cause and suspects of an incident; escalates, wakes, reopens or ends it."""
+def settle(
+    incident: Incident,
+    moment: Moment,
+    record: Record,
+    *,
+    elsewhere: frozenset[str],
+    is_new: bool,
+) -> Incident:
+    """Names cause and suspects of an incident; escalates, wakes, reopens or ends it.
+
+    `elsewhere` are the ids of the changes with which other incidents began.
+    """
     incident = moment.without_past_audits(incident)
     if incident.state is IncidentState.RESOLVED:
         incident = _reopen_if_worse(incident, moment, record)
@@ -58,7 +70,7 @@ def settle(incident: Incident, moment: Moment, record: Record, *, is_new: bool) 
     # The event of the opening covers suspects and escalation of a new incident.
     first = _silent if is_new else record
     # Again after the suspects are known: a fix among them ends an audit's finding.
-    incident = moment.without_past_audits(_explain(incident, moment, first))
+    incident = moment.without_past_audits(_explain(incident, moment, first, elsewhere))
     incident = _escalate(incident, moment, first)
     return _end(_wake(incident, moment, record), moment, record)
 
@@ -84,7 +96,9 @@ def _silent(_: Incident, __: Verb, ___: str) -> None:
     """Records no event."""
 
 
-def _explain(incident: Incident, moment: Moment, record: Record) -> Incident:
+def _explain(
+    incident: Incident, moment: Moment, record: Record, elsewhere: frozenset[str]
+) -> Incident:
     changes = _suspects(incident, moment)
     known_ids = {change.notice_id for change in incident.suspects}
     # An event for each suspect that is new to the incident.
@@ -97,10 +111,31 @@ def _explain(incident: Incident, moment: Moment, record: Record) -> Incident:
     explained = replace(incident, suspects=changes)
     findings = moment.worse(explained)
     since = min((finding.since_unix_nano for finding in findings), default=incident.since_unix_nano)
-    behind = changes_behind(explained, moment.settings)
     dated = replace(explained, since_unix_nano=since)
-    layer = verdict(evidence_of(dated, findings, behind, moment.audits))
+    behind = _behind(dated, findings, moment, elsewhere)
+    evidence = evidence_of(dated, findings, behind, moment.audits)
+    layer = verdict(evidence)
     return replace(dated, cause=layer.cause, verdict=layer)
+
+
+def _behind(
+    incident: Incident, findings: Sequence[Finding], moment: Moment, elsewhere: frozenset[str]
+) -> tuple[Notice, ...]:
+    """The likeliest change behind an incident, and those made together with it.
+
+    A change with which another incident began is behind this one only if it can have led to one of
+    its findings, too.
+    """
+    changes = [
+        change
+        for change in incident.suspects
+        if not is_fix(change, incident.suspects)
+        and (
+            change.notice_id not in elsewhere
+            or any(moment.shared.may_begin(finding, change) for finding in findings)
+        )
+    ]
+    return tuple(change for change in changes if is_one_change(change, changes[0], moment.settings))
 
 
 def _suspects(incident: Incident, moment: Moment) -> tuple[Notice, ...]:

@@ -45,6 +45,8 @@ FOUND_OTHERWISE = MEASURED | {
     ChangeKind.RERANKED,
 }
 """Kinds that no service states: they are seen in what its questions find."""
+LOSS = frozenset({ChangeKind.DOCUMENTS, ChangeKind.OTHER_CHUNKS})
+"""Documents that are gone show as other chunks on a route whose questions seldom come back."""
 MOST_LATE = 15 * MINUTE
 """Most that the beginning may be off of a change that only a share of the requests shows."""
 CITATIONS = "citations"
@@ -160,15 +162,26 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     causes = [set(CAUSES[change.kind]) for change in (first, second)]
     may_be_one = not all(causes) or bool(causes[0] & causes[1])
     near = settings.within_minutes * MINUTE
-    if _is_partial(first) and _is_partial(second):
-        found_late = max(first.noticed_unix_nano - first.since_unix_nano,
-                         second.noticed_unix_nano - second.since_unix_nano)  # fmt: skip
-        return may_be_one and apart - min(found_late, MOST_LATE) <= near
+    late = max(lateness(first), lateness(second))
+    partial = is_partial(first) + is_partial(second)
+    is_loss = partial > 0 and {first.kind, second.kind} == LOSS
+    if is_loss or (partial == 2 and may_be_one):
+        return apart - late <= near
     return share_route and may_be_one and apart <= near
 
 
-def _is_partial(change: Notice) -> bool:
+def is_partial(change: Notice) -> bool:
+    """Whether only a share of the requests shows a change that no service states.
+
+    That is no roll-out: other chunks for a part of the questions stay that part.
+    """
     return change.share < 1 and change.kind in FOUND_OTHERWISE
+
+
+def lateness(change: Notice) -> int:
+    """Nanoseconds by which the beginning of a change may be off."""
+    found_late = change.noticed_unix_nano - change.since_unix_nano
+    return min(found_late, MOST_LATE) if is_partial(change) else 0
 
 
 def _is_same_step(first: Notice, second: Notice) -> bool:

@@ -74,13 +74,9 @@ def evidence_of(
     witnesses = [finding for finding in findings if not is_blind(finding)]
     facts = [finding for finding in witnesses if finding.kind is not FindingKind.CHANGED]
     sampled = [measured for finding in facts if (measured := _of_finding(finding)) is not None]
-    about = _about(incident, audits)
-    audited = [
-        measured
-        for audit in about
-        for result in audit.results
-        if (measured := of_result(result)) is not None
-    ]
+    about, beside = _about(incident, changes, audits)
+    held = [each for each in _measured(beside) if each.state(0.0) is not State.DROPPED]
+    audited = [*_measured(about), *held]
     best: dict[Rubric, Measured] = {}
     for measured in (*sampled, *audited):
         known = best.get(measured.rubric)
@@ -142,10 +138,22 @@ def _of_finding(finding: Finding) -> Measured | None:
     )
 
 
-def _about(incident: Incident, audits: Iterable[Audit]) -> list[Audit]:
-    """The audits that tell of an incident: started by what it has, or of its minutes and routes."""
+def _measured(audits: Iterable[Audit]) -> list[Measured]:
+    results = (result for audit in audits for result in audit.results)
+    return [measured for result in results if (measured := of_result(result)) is not None]
+
+
+def _about(
+    incident: Incident, changes: Sequence[Notice], audits: Iterable[Audit]
+) -> tuple[list[Audit], list[Audit]]:
+    """The audits of an incident, and without these the audits beside it.
+
+    Its own were started by what it has, or by a change of its minutes and routes that may be
+    anything, a release. Those beside it answer for a change of another incident: what dropped there
+    dropped because of that, and only what held tells of this one.
+    """
     sources = {finding.finding_id for finding in incident.findings}
-    sources |= {change.notice_id for change in incident.suspects}
+    sources |= {change.notice_id for change in changes}
     own = {finding.finding_id for finding in incident.findings}
     place = (incident.service, incident.environment)
     near = [
@@ -161,7 +169,9 @@ def _about(incident: Incident, audits: Iterable[Audit]) -> list[Audit]:
         if sources & set(audit.sources)
         or any(f"audit-{audit.audit_id}-{result.rubric}" in own for result in audit.results)
     ]
-    return named or near
+    if named:
+        return named, []
+    return [audit for audit in near if not audit.causes], [audit for audit in near if audit.causes]
 
 
 def _shares_a_route(audit: Audit, incident: Incident) -> bool:

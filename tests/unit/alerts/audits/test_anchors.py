@@ -40,13 +40,19 @@ def notice(kind: ChangeKind = ChangeKind.PROMPT, *, route: str = "/ask", at: int
     )
 
 
-def moved(*, kind: FindingKind = FindingKind.MOVED, at: int = T, cleared: int = 0) -> Finding:
+def moved(
+    *,
+    kind: FindingKind = FindingKind.MOVED,
+    at: int = T,
+    cleared: int = 0,
+    routes: tuple[str, ...] = ("/ask",),
+) -> Finding:
     return Finding(
         finding_id="m",
         kind=kind,
         service="desk",
         environment="prod",
-        routes=("/ask",),
+        routes=routes,
         signal="citations",
         layer=Layer.GENERATION,
         since_unix_nano=at,
@@ -147,3 +153,20 @@ def test_an_audit_that_ended_takes_in_no_further_route() -> None:
 def test_an_anchor_that_is_known_changes_nothing() -> None:
     standing = audit()
     assert covered_by([standing], of_notice(notice())) == standing
+
+
+def test_what_happens_on_other_routes_alone_does_not_widen_an_audit() -> None:
+    standing, later = audit(notice(ChangeKind.RECHUNKED)), T + 5 * MINUTE
+    others = notice(ChangeKind.OTHER_CHUNKS, route="/chat", at=later)
+    assert covered_by([standing], of_notice(others)) is None
+    elsewhere = of_finding(moved(routes=("/chat",), at=later))
+    assert elsewhere is not None
+    assert covered_by([standing], elsewhere) is None
+
+
+def test_a_number_that_moved_on_its_routes_and_others_widens_an_audit() -> None:
+    pooled = of_finding(moved(routes=("/ask", "/chat"), at=T + 5 * MINUTE))
+    assert pooled is not None
+    joined = covered_by([audit()], pooled)
+    assert joined is not None
+    assert joined.routes == ("/ask", "/chat")

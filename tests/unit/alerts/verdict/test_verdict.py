@@ -13,7 +13,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import RERANKER, LayerVerdict
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
-from tests.unit.alerts.incident_values import finding, notice
+from tests.unit.alerts.incident_values import finding, moved, notice
 
 R, G, C = Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS
 Levels = dict[Rubric, float]
@@ -117,9 +117,19 @@ def test_what_answers_do_by_themselves_is_generation(signals: tuple[str, ...]) -
     assert said(signals=signals).cause is G
 
 
+def test_less_context_makes_answers_incomplete_though_each_chunk_is_as_relevant() -> None:
+    levels = {**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.COMPLETE: -0.2}
+    assert said(levels).cause is G
+    measured = [Measured(rubric=name, change=levels[name], error=0.02, n=200) for name in levels]
+    smaller = (moved("tokens", signal="context_tokens"),)
+    cut = (notice("n", 0, ChangeKind.RECHUNKED),)
+    found = verdict(Evidence(measured=tuple(measured), signals=smaller, notices=cut))
+    assert found.cause is R
+
+
 def test_signals_of_one_family_count_once() -> None:
-    alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("top_score",))
-    family = ("chunk_characters", "top_score", "score_gap")
+    alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("score_gap",))
+    family = ("score_gap", "top_score")
     together = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, family)
     assert together.likely == alone.likely
 

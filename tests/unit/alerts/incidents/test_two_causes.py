@@ -1,0 +1,107 @@
+"""What began one incident is no evidence on another, and one fault that shows twice is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ragvigil.model.audit import Audit, AuditResult, AuditState
+from ragvigil.model.finding import FindingKind
+from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.score import Layer
+from tests.unit.alerts.incident_values import at, finding, folded, notice
+
+GONE = {"evidence": {"gone_documents": ["a", "b"]}, "after": "2 gone"}
+CUT = finding(
+    "cut",
+    5,
+    signal="answer_complete_text:truncated",
+    layer=Layer.GENERATION,
+    causes=(Cause.GENERATION,),
+    value=0.4,
+    reference=0.1,
+)
+RERANKED = notice("r", 0, ChangeKind.RERANKED, before="as usual", after="others")
+REFUSED = finding(
+    "refused",
+    30,
+    signal="refusal:refused",
+    layer=Layer.GENERATION,
+    causes=tuple(Cause),
+    value=0.4,
+    reference=0.15,
+)
+
+
+def dropped(rubric: str, change: float) -> AuditResult:
+    return AuditResult(
+        rubric=rubric, layer=Layer.RETRIEVAL, state=AuditState.DROPPED, n=200,
+        before=0.8, after=0.8 + change, change=change, low=change - 0.05, high=change + 0.05,
+    )  # fmt: skip
+
+
+def audit_of_reranker(*results: AuditResult) -> Audit:
+    return Audit(
+        audit_id="a", service="desk", environment="prod", anchor_unix_nano=at(0),
+        started_unix_nano=at(5), routes=("/ask",), since_unix_nano=(at(0),), sources=("r",),
+        causes=(Cause.RETRIEVAL,), results=results,
+    )  # fmt: skip
+
+
+def test_a_second_fault_on_the_route_of_a_changed_reranker_has_its_own_layer() -> None:
+    change = finding(
+        "c", 0, kind=FindingKind.CHANGED, signal="reranked_otherwise", layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    audit = audit_of_reranker(dropped("prompt_relevance", -0.3), dropped("rerank_gain", -0.3))
+    found, _ = folded((), [change, CUT], 20, (RERANKED,), (audit,))
+    causes = {incident.findings[0].finding_id: incident.cause for incident in found}
+    assert causes == {"c": Cause.RETRIEVAL, "cut": Cause.GENERATION}
+
+
+def test_what_held_in_an_audit_beside_an_incident_tells_of_it() -> None:
+    held = [
+        replace(dropped(rubric, 0.02), state=AuditState.STEADY)
+        for rubric in ("context_relevance", "prompt_relevance")
+    ]
+    other = replace(audit_of_reranker(*held), anchor_unix_nano=at(40), sources=("other",))
+    worse = replace(other, results=(dropped("context_relevance", -0.3),))
+    (alone,), _ = folded((), [REFUSED], 60)
+    (beside,), _ = folded((), [REFUSED], 60, (), (other,))
+    (after_a_drop,), _ = folded((), [REFUSED], 60, (), (worse,))
+    assert alone.cause is None
+    assert beside.cause is Cause.GENERATION
+    assert after_a_drop.verdict.likely == alone.verdict.likely
+
+
+@pytest.mark.parametrize(("share", "apart", "incidents"), [(0.6, 8, 1), (1.0, 8, 2), (0.6, 40, 2)])
+def test_documents_that_are_gone_may_show_as_other_chunks_on_a_further_route(
+    share: float, apart: float, incidents: int
+) -> None:
+    gone = notice("d", 0, ChangeKind.DOCUMENTS, route="/a", **GONE)
+    others = notice("o", apart, ChangeKind.OTHER_CHUNKS, route="/b", share=share, after="others")
+    findings = [
+        finding("fd", 0, kind=FindingKind.CHANGED, routes=("/a",), signal="documents_changed",
+                causes=(Cause.CORPUS,)),
+        finding("fo", apart, kind=FindingKind.CHANGED, routes=("/b",), signal="other_chunks",
+                layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,)),
+    ]  # fmt: skip
+    found, _ = folded((), findings, apart + 10, (gone, others))
+    assert len(found) == incidents
+
+
+@pytest.mark.parametrize(("since", "incidents"), [(1.0, 1), (6.0, 2)])
+def test_another_language_is_copied_from_its_context_only_if_it_begins_with_it(
+    since: float, incidents: int
+) -> None:
+    chunks = finding(
+        "m", 0, signal="context_relevance:none_relevant", layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL, Cause.CORPUS),
+    )  # fmt: skip
+    language = finding(
+        "l", since, signal="answer_language:failed", layer=Layer.GENERATION,
+        causes=(Cause.GENERATION,), value=1.0, reference=0.2, low=0.7, high=0.8,
+    )  # fmt: skip
+    found, _ = folded((), [chunks, language], 10)
+    assert len(found) == incidents
