@@ -3,6 +3,7 @@
     .venv/bin/python bench/truth.py [--small] [--seed N] [--part faults pairs habits old]
                                     [--only FAULT ...] [--onsets N] [--scope all one]
                                     [--pairs N] [--days N] [--folder DIR]
+                                    [--write docs/verdicts.md]
 
 Four routes of texts from labelled sets, retrieved, reranked and answered by a service of our own
 (truth_service.py), whose 22 faults (truth_faults.py) each begin on a copy of a store with healthy
@@ -18,21 +19,21 @@ change of the code. `--small` needs neither data nor model.
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import structlog
 
+from bench.rig.kept_runs import HISTORY_HOURS, ONSETS, KeptRuns
+from bench.rig.matrices import write_part
 from bench.rig.report import finish, progress
 from bench.rig.truth_clock import fill
 from bench.rig.truth_faults import BY_NAME, FAULTS
-from bench.rig.truth_figures import Figures, of_habits, of_pairs, of_runs
+from bench.rig.truth_figures import Figures, of_habits, of_pairs, of_runs, part_of
 from bench.rig.truth_habits import HABITS, HabitResult, live
 from bench.rig.truth_pairs import Pair, PairResult, chosen, rehearse_pair
 from bench.rig.truth_pool import Pool
@@ -41,21 +42,19 @@ from bench.rig.truth_texts import load_texts
 from bench.rig.truth_traffic import DAY, HOUR
 from bench.rig.truth_vectors import Vectors
 
-ONSETS = (14.0, 10.5, 20.0, 3.5, 7.0)
-"""Hours of the day at which faults begin."""
-HISTORY_HOURS = 26.0
 EACH, SMALL_EACH = 60, 14
 SMALL_FAULTS = ("truncation", "route_times_three")
 OLD = "citations_off_by_one"
+DOCUMENT_PART = "second service"
 PARTS = ("faults", "old", "pairs", "habits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The pool, where results are kept, and what was asked for."""
+    """The pool, what is kept of runs, and what was asked for."""
 
     pool: Pool
-    folder: Path
+    kept: KeptRuns
     options: argparse.Namespace
 
     def runs(self) -> Iterator[RunResult]:
@@ -63,7 +62,7 @@ class Bench:
         options, routes = self.options, list(self.pool.texts.corpora)
         known = {
             (result.fault, result.onset, result.scope): result
-            for result in self._kept("runs", RunResult)
+            for result in self.kept.kept("runs", RunResult, _frozen)
         }
         plan = Plan(fault_minutes=options.fault_minutes, turn_minutes=options.turn_minutes)
         for place in range(options.onsets):
@@ -74,7 +73,7 @@ class Bench:
                     route = routes[(number + place) % len(routes)] if scope == "one" else ""
                     key = (fault.name, place, route or ALL)
                     if key not in known:
-                        healthy, ended = self.healthy(place)
+                        healthy, ended = self.kept.healthy(place)
                         known[key] = rehearse(
                             self.pool,
                             healthy,
@@ -85,7 +84,7 @@ class Bench:
                             plan=plan,
                             seed=options.seed + 1000 * place + 10 * number,
                         )
-                        self._keep("runs", known[key])
+                        self.kept.keep("runs", known[key])
                         progress(known[key].line)
                     yield known[key]
 
@@ -95,19 +94,19 @@ class Bench:
 
     def pairs(self) -> Iterator[PairResult]:
         """Some of the pairs of faults."""
-        known = {result.pair: result for result in self._kept("pairs", PairResult)}
+        known = {result.pair: result for result in self.kept.kept("pairs", PairResult, _frozen)}
         routes, seed = list(self.pool.texts.corpora), self.options.seed
         for pair in chosen(routes, count=self.options.pairs, seed=seed):
             if pair not in known:
-                healthy, ended = self.healthy(0)
+                healthy, ended = self.kept.healthy(0)
                 known[pair] = rehearse_pair(self.pool, healthy, pair, ended=ended, seed=seed)
-                self._keep("pairs", known[pair])
+                self.kept.keep("pairs", known[pair])
                 progress(str(known[pair]))
             yield known[pair]
 
     def habits(self) -> Iterator[HabitResult]:
         """Healthy days of every habit."""
-        known = {result.habit: result for result in self._kept("habits", HabitResult)}
+        known = {result.habit: result for result in self.kept.kept("habits", HabitResult, _frozen)}
         for name in HABITS:
             if name not in known:
                 known[name] = live(
@@ -118,35 +117,9 @@ class Bench:
                     history_hours=HISTORY_HOURS,
                     seed=self.options.seed,
                 )
-                self._keep("habits", known[name])
+                self.kept.keep("habits", known[name])
                 progress(str(known[name]))
             yield known[name]
-
-    def healthy(self, place: int) -> tuple[Path, float]:
-        """The folder of a store with healthy traffic, and when that ends (seconds)."""
-        healthy = self.folder / f"healthy-{place}"
-        ended_file = healthy.with_suffix(".json")
-        if not ended_file.exists():
-            # Yesterday: what ends in the future is no past, and old rows are dropped.
-            ended = (time.time() // DAY - 1) * DAY + ONSETS[place] * HOUR
-            shutil.rmtree(healthy, ignore_errors=True)  # an earlier run was stopped in it
-            progress(f"filling a store with {HISTORY_HOURS:g} hours of healthy traffic")
-            self.pool.prepare("")
-            start, seed = ended - HISTORY_HOURS * HOUR, self.options.seed + place
-            fill(self.pool, healthy, start=start, end=ended, seed=seed)
-            ended_file.write_text(json.dumps(ended), encoding="utf-8")
-        return healthy, float(json.loads(ended_file.read_text("utf-8")))
-
-    def _keep(self, name: str, result: Any) -> None:
-        self.pool.vectors.save()
-        with (self.folder / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(asdict(result)) + "\n")
-
-    def _kept(self, name: str, form: type[Any]) -> list[Any]:
-        path = self.folder / f"{name}.jsonl"
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        return [form(**{key: _frozen(value) for key, value in json.loads(line).items()})
-                for line in lines]  # fmt: skip
 
 
 def _frozen(value: Any) -> Any:
@@ -161,6 +134,16 @@ def of_old(old: OldResult) -> Figures:
     is_right = old.pages == 1 and old.incidents == 1 and old.since_minutes is not None
     is_early = is_right and abs(old.since_minutes or 0.0) <= 60
     return asdict(old), {"a fault from before the first span: one page, its true since": is_early}
+
+
+def of_faults(
+    found: Sequence[RunResult], harm: Mapping[str, float], document: Path | None
+) -> Figures:
+    """The figures of the faults; a document gets their matrix."""
+    figures, bars = of_runs(found, harm)
+    if document is not None:
+        write_part(document, DOCUMENT_PART, part_of(found, figures))
+    return figures, bars
 
 
 def small(seed: int) -> Figures:
@@ -188,11 +171,12 @@ def full(options: argparse.Namespace) -> Figures:
     options.folder.mkdir(parents=True, exist_ok=True)
     vectors = Vectors(options.folder / "vectors.npz", is_real=True)
     pool = Pool(load_texts(each=options.each), vectors)
-    bench = Bench(pool=pool, folder=options.folder, options=options)
+    kept = KeptRuns(pool=pool, folder=options.folder, seed=options.seed)
+    bench = Bench(pool=pool, kept=kept, options=options)
     figures: dict[str, object] = {}
     bars: dict[str, bool] = {}
     parts = {
-        "faults": lambda: of_runs(list(bench.runs()), bench.harm()),
+        "faults": lambda: of_faults(list(bench.runs()), bench.harm(), options.write),
         "old": lambda: of_old(rehearse_old(pool, BY_NAME[OLD], seed=options.seed)),
         "pairs": lambda: of_pairs(list(bench.pairs())),
         "habits": lambda: of_habits(list(bench.habits())),
@@ -218,6 +202,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=EACH, help="questions of a route")
     parser.add_argument("--fault-minutes", type=int, default=90)
     parser.add_argument("--turn-minutes", type=int, default=1)
+    parser.add_argument("--write", type=Path, help="the document that gets the matrix of faults")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "truth")
     options = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))

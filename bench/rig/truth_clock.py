@@ -18,7 +18,7 @@ import numpy as np
 from alerts.notices.fingerprint import fingerprint_of
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watch
-from bench.rig.truth_pool import JUDGED, Pool, Request
+from bench.rig.scored_pool import JUDGED, Request, ScoredPool
 from bench.rig.truth_traffic import HOUR, MINUTE, Episode, requests
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
@@ -39,7 +39,7 @@ AUDIT_PATIENCE = 120.0
 class Rehearsal:
     """A store with its watch; `now` is the only clock that they have."""
 
-    pool: Pool
+    pool: ScoredPool
     store: Store
     now: float
     _rows: TraceRows = field(init=False)
@@ -100,7 +100,7 @@ class Rehearsal:
 
 
 @contextlib.contextmanager
-def opened(pool: Pool, folder: Path, now: float) -> Iterator[Rehearsal]:
+def opened(pool: ScoredPool, folder: Path, now: float) -> Iterator[Rehearsal]:
     """A rehearsal on the store in a folder, as after a start; `now` in seconds since the epoch."""
     # A start has an epoch of its own: by it the watch tells the past from its own rows.
     store = Store.open(StoreSettings(), folder, replica="bench", epoch=int(now))
@@ -120,7 +120,7 @@ def calm(_: np.random.Generator, arrivals: list[Request], __: Rehearsal) -> list
 
 
 def fill(
-    pool: Pool,
+    pool: ScoredPool,
     folder: Path,
     *,
     start: float,

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from statistics import median
 
+from bench.rig.matrices import Row, matrix
+from bench.rig.truth_faults import Truth
 from bench.rig.truth_habits import HabitResult
 from bench.rig.truth_pairs import PairResult
 from bench.rig.truth_runs import ALL, QUALITY, UNDETERMINED, RunResult
@@ -16,6 +18,17 @@ ALL_TRAFFIC_MINUTES, AUDITED_MINUTES = 25.0, 60.0
 PAIRS_RIGHT = 0.90
 SERIES, TICKETS_A_HUNDRED_WEEKS = 4, 1.0
 """A series is a route here: some dozen signals of each are watched."""
+UNNOTICED = "no incident"
+COLUMNS = (*QUALITY, Truth.BLIND, UNDETERMINED, UNNOTICED)
+TOLD = {
+    "noticed": "share of the runs on all routes that were noticed (bar: at least 0.95)",
+    "right_of_named": "of the layers named, right (bar: at least 0.93)",
+    "wrong_of_all": "of all runs, a wrong layer (bar: at most 0.05)",
+    "undetermined": "of all runs, none named (bar: at most 0.30)",
+    "page_minutes": "minutes to the page where one must come, median (bar: at most 30)",
+    "first_suspect": "the change is the first suspect, where spans state it (bar: at least 0.80)",
+}
+"""What a document tells of the figures."""
 Figures = tuple[dict[str, object], dict[str, bool]]
 
 
@@ -36,6 +49,26 @@ def of_runs(found: Sequence[RunResult], harm: Mapping[str, float]) -> Figures:
         figures |= made
         bars |= held
     return figures | {"harm": dict(harm)}, bars
+
+
+def part_of(found: Sequence[RunResult], figures: Mapping[str, object]) -> str:
+    """The runs of a benchmark in a document: figures, and a row for each fault."""
+    said: dict[str, Counter[str]] = {}
+    truths = {result.fault: result.truth for result in found}
+    for result in found:
+        said.setdefault(result.fault, Counter())[result.layer or UNNOTICED] += 1
+    rows = [
+        Row(
+            fault=name.replace("_", " "),
+            layer=truth,
+            right=UNNOTICED if truth == Truth.NONE else truth,
+            said=said[name],
+        )
+        for name, truth in truths.items()
+    ]
+    told = {name: figures.get(name) for name in TOLD}
+    lines = [f"- {words}: {told[name]}" for name, words in TOLD.items() if told[name] is not None]
+    return "\n".join([f"{len(found)} runs.", "", *lines, "", matrix(rows, COLUMNS)])
 
 
 def _noticed(found: Sequence[RunResult]) -> Figures:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.rig.scored_pool import Request, ScoredPool
 from bench.rig.truth_clock import Habit, Rehearsal, calm, fill, opened, play
 from bench.rig.truth_faults import SECOND_TENANT, dated
-from bench.rig.truth_pool import Pool, Request
 from bench.rig.truth_traffic import DAY, HOUR, MINUTE, SECONDS
 
 POPULAR_HOUR, POPULAR_SHARE = 11, 0.13
@@ -94,7 +94,7 @@ class HabitResult:
 
 
 def live(
-    pool: Pool,
+    pool: ScoredPool,
     name: str,
     *,
     ended: float,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.rig.scored_pool import ScoredPool
 from bench.rig.truth_clock import copied, opened, play
 from bench.rig.truth_faults import BY_NAME, Truth
-from bench.rig.truth_pool import Pool
 from bench.rig.truth_runs import layer_of
 from bench.rig.truth_traffic import MINUTE, Episode
 from ragvigil.model.incident import Incident
@@ -79,7 +79,7 @@ def chosen(routes: Sequence[str], *, count: int, seed: int) -> Iterator[Pair]:
 
 
 def rehearse_pair(
-    pool: Pool, healthy: Path, pair: Pair, *, ended: float, seed: int, turn_minutes: int = 3
+    pool: ScoredPool, healthy: Path, pair: Pair, *, ended: float, seed: int, turn_minutes: int = 3
 ) -> PairResult:
     """Both faults on a copy of a store whose traffic `ended` then (seconds)."""
     for name in (pair.first, pair.second):

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.rig.scored_pool import ScoredPool
 from bench.rig.truth_clock import Rehearsal, copied, fill, opened, play
 from bench.rig.truth_faults import Fault, Truth
-from bench.rig.truth_pool import Pool
 from bench.rig.truth_traffic import DAY, HOUR, MINUTE, Episode
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState
@@ -72,6 +72,8 @@ class RunResult:
     signals: tuple[str, ...]
     incident_lines: tuple[str, ...] = ()
     """A line for each incident: when it opened, where, whether it paged, its layer, its signals."""
+    suspects: tuple[str, ...] = ()
+    """The kinds of change that the incident that matters most names, the likeliest first."""
 
     @property
     def layer(self) -> str:
@@ -98,7 +100,7 @@ class RunResult:
 
 
 def rehearse(
-    pool: Pool,
+    pool: ScoredPool,
     healthy: Path,
     fault: Fault,
     *,
@@ -140,7 +142,7 @@ class OldResult:
     layer: str
 
 
-def rehearse_old(pool: Pool, fault: Fault, *, seed: int) -> OldResult:
+def rehearse_old(pool: ScoredPool, fault: Fault, *, seed: int) -> OldResult:
     """A fault that is there from the first request on; the watch begins hours later."""
     pool.prepare(fault.name)
     ended = (time.time() // DAY - 1) * DAY + 12 * HOUR
@@ -200,6 +202,7 @@ def _result(
         headline=rehearsal.watch.incidents.message(mine[0]).worse if mine else "",
         signals=_signals(findings),
         incident_lines=tuple(_line(one, begin) for one in mine),
+        suspects=tuple(str(change.kind) for change in mine[0].suspects) if mine else (),
     )
 
 

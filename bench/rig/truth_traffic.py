@@ -8,8 +8,8 @@ from math import pi, sin
 
 import numpy as np
 
+from bench.rig.scored_pool import HEALTHY, Request
 from bench.rig.truth_faults import Fault
-from bench.rig.truth_pool import HEALTHY, Request
 from bench.rig.truth_texts import Question, Texts
 
 AN_HOUR = 400.0

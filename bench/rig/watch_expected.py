@@ -77,7 +77,7 @@ async def truths(faults: Sequence[Fault], *, most: int = 1000) -> dict[str, Trut
             made = _records(told[fault])
             means = await _judged(client, made)
             change = {name: means[name] - healthy[name] for name in means if name in healthy}
-            truth = Truth(fault=fault.value, change=change, rates=_rates(made))
+            truth = Truth(fault=fault.value, change=change, rates=broken_rates(made))
             progress(f"{fault.value}: {truth.because or 'no page'}")
             found[fault.value] = truth
         await client.close()
@@ -88,7 +88,7 @@ def _records(told: Mapping[Asked, Told]) -> list[RagRecord]:
     return [answer.record for answer in told.values()]
 
 
-def _rates(found: Sequence[RagRecord]) -> Means:
+def broken_rates(found: Sequence[RagRecord]) -> Means:
     """The share of records with each broken signal that code detects."""
     runner = Runner(load_scorers())
     counted: Counter[str] = Counter()
