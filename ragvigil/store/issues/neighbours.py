@@ -76,7 +76,7 @@ def neighbours(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> li
     if not asked:
         return []
     key = ("neighbours", issue.issue_id, tuple(member.key for member in asked))
-    return store.kept.of(key, lambda: _read(store, issue, asked))
+    return store.kept.of(key, lambda: _read(store, issue, asked), lasts=True)
 
 
 def _read(store: Store, issue: Issue, asked: Sequence[KeptFailure]) -> list[Neighbour]:

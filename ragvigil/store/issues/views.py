@@ -106,7 +106,8 @@ def elsewhere(
     }
     answers, known = Counter[tuple[str, str]](), Counter[str]()
     key = ("elsewhere", issue.service, issue.environment, tuple(issues), since // 60)
-    for row in store.kept.of(key, lambda: store.read("issue_elsewhere", parameters)):
+    rows = store.kept.of(key, lambda: store.read("issue_elsewhere", parameters), lasts=True)
+    for row in rows:
         for name in {trait.name for trait in traits if row[trait.name]}:
             answers[name, row[name]] += int(row["answers"])
             known[name] += int(row["answers"])

@@ -104,6 +104,13 @@ def test_a_series_is_the_naive_mean_of_the_scores_of_each_bin(
         assert 0 <= point.low <= point.mean <= point.high <= 1
 
 
+def test_a_minute_that_is_counted_again_counts_once(store: Store) -> None:
+    write(store, [(NOON, 1.0)])
+    write(store, [(NOON + 5, 0.0)], numbers_from=1)
+    (series,) = of(store, ASK, NOON - HOUR, NOON + HOUR)
+    assert [(point.n, point.mean) for point in series.points] == [(2, 0.5)]
+
+
 def test_the_empty_route_is_a_route_of_its_own(store: Store) -> None:
     write(store, [(NOON, 1.0)], route="/ask")
     write(store, [(NOON, 0.0), (NOON + 5, 0.0)], route="", numbers_from=10)
