@@ -150,8 +150,9 @@ class SharedCause:
             return 0
         since = (finding.seen_unix_nano - finding.since_unix_nano) // MINUTE
         window = min(max(since, SHORTEST), LONGEST) * MINUTE
-        # d² is z² / n, and n requests take one window.
-        return int(min(MOST_SLACK, LATE * window / max(z * z, 1e-9)))
+        # d² is z² / n, and n requests take one window. What has shown more than half of what it
+        # shows before a change did not begin with it.
+        return int(min(MOST_SLACK, window / 2, LATE * window / max(z * z, 1e-9)))
 
 
 def _is_copied(finding: Finding) -> bool:

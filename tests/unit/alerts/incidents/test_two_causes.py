@@ -105,3 +105,17 @@ def test_another_language_is_copied_from_its_context_only_if_it_begins_with_it(
     )  # fmt: skip
     found, _ = folded((), [chunks, language], 10)
     assert len(found) == incidents
+
+
+@pytest.mark.parametrize(("change", "incidents"), [(12.0, 1), (29.0, 2)])
+def test_what_was_seen_before_a_change_did_not_begin_with_it(change: float, incidents: int) -> None:
+    """A weak signal's onset may be off by much, but not beyond what it has shown by then."""
+    weak = replace(REFUSED, since_unix_nano=at(2), seen_unix_nano=at(31), low=0.08, high=0.33)
+    cut = notice("n", change, ChangeKind.RECHUNKED, before="200", after="100")
+    later = finding(
+        "c", change, kind=FindingKind.CHANGED, signal="re-chunked", layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    opened, _ = folded((), [weak], 31)
+    found, _ = folded(opened, [weak, later], 33, (cut,))
+    assert len(found) == incidents
