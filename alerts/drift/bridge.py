@@ -49,7 +49,8 @@ def bridged(before: States, shift: Offset | None, tick: int) -> States:
     """
     after = empty(len(before))
     after["variance"] = before["variance"]
-    after["spread"], after["blocks"] = before["spread"], before["blocks"]
+    for name in ("spread", "blocks", "weights"):
+        after[name] = before[name]
     if shift is None:
         return after
     count = before["n"].sum(axis=1)

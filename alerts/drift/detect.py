@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.drift.profile import learn, overdispersion, roll, usual
+from alerts.drift.profile import learn, overdispersion, roll, statistic, tempering, usual
 from alerts.drift.state import BETS, DAY, DriftState, Floats, Ints, States
 
 BINS = 21
@@ -23,6 +23,9 @@ VALUES = np.linspace(0.0, 1.0, BINS)
 TICKS_PER_WEEK = 2016
 SUSPECT_BELOW = 3.2
 """A series is suspect this far under the threshold."""
+USUAL_SPREAD = 0.25
+"""The bets are made for scores that vary by so much. Where they vary more, as shares do, stakes are
+smaller: dozens of alike answers would win a large one, and are no drop."""
 SURE_STAKE = 0.9
 """Largest share of all that a bet may lose by one perfect score."""
 RECENT_SCORES = 300
@@ -101,16 +104,10 @@ def step(states: States, tick: Tick, rules: DriftRules) -> None:
         for each, more in zip((gain, n, residual, n * level), pooled, strict=True)
     )
     _remember(changed, n, residual, total)
-    _bet(changed, gain / overdispersion(changed)[:, None], n, tick, tick.most[rows])
+    _bet(changed, gain / tempering(changed, rules.threshold)[:, None], n, tick, tick.most[rows])
     _judge(changed, n, tick.time, rules)
     changed["tick"] = tick.time
     states[rows] = changed
-
-
-def statistic(states: States) -> Floats:
-    """The alarm statistic: the logarithm of the mean evidence over all bets."""
-    evidence = states["evidence"]
-    return np.asarray(np.logaddexp.reduce(evidence, axis=1) - math.log(len(BETS)))
 
 
 def accept(states: States) -> None:
@@ -136,15 +133,18 @@ def _observe(
     known = usual(states, tick.time, rules.threshold)
     n, total = counts.sum(axis=1), counts @ VALUES
     learn(states, tick.time, n, total, counts @ VALUES**2)
-    learnt = known.is_known & (states["state"] == DriftState.LEARNING)
+    learnt = known.is_ready & (states["state"] == DriftState.LEARNING)
     states["state"] = np.where(learnt, DriftState.OK, states["state"])
     states["zero"] = np.where(learnt[:, None], tick.time, states["zero"])
     is_heard = states["state"] != DriftState.LEARNING
     level = known.level - rules.slack - known.allowance
-    stake = np.minimum(BETS, SURE_STAKE / (1 - level)[:, None])
+    bets = BETS * np.minimum(1.0, USUAL_SPREAD / np.sqrt(states["variance"]))[:, None]
+    stake = np.minimum(bets, SURE_STAKE / (1 - level)[:, None])
     won = np.log1p(stake[:, :, None] * (level[:, None, None] - VALUES))
     gain = np.einsum("rk,rjk->rj", counts, won) * is_heard[:, None]
-    return gain, n * is_heard, (total - n * known.level) * is_heard, known.level
+    # A level that is known tells how blocks vary before drops are looked for.
+    n = n * (is_heard | known.is_known)
+    return gain, n, (total - n * known.level) * (n > 0), known.level
 
 
 def _pooled(

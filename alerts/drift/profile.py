@@ -1,7 +1,9 @@
 """The usual level of a series by hour of the day, and how much its hours vary. Pure.
 
-Days are added at midnight (UTC) with a memory of two weeks. A day on which the detector was half
-way to an alarm is left out: a drop must not become the usual level by lasting.
+Days are added at midnight (UTC) with a memory of two weeks. A day that ends half way to an alarm
+waits: it is left out if the alarm comes, since a drop must not become the usual level by lasting,
+and added if it does not. Leaving it out either way would leave out low days alone: the usual level
+would come out too high, and its variation too small.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.drift.state import DAY, HOURS, DriftState, Floats, States
+from alerts.drift.state import BETS, DAY, HOURS, DriftState, Floats, States
 
 HOUR_SECONDS = 3600
 DECAY = 0.93
@@ -33,6 +35,8 @@ FLAT_ALLOWANCE = 0.015
 SURE = 0.0025
 """A standard error of the level that needs no allowance: the slack covers it."""
 LEAST_SCORES = 300
+LEAST_BLOCKS = 6
+"""Blocks that must have shown how much a busy series varies: 300 alike answers are half an hour."""
 AGED_SECONDS, LEAST_AGED = 18 * HOUR_SECONDS, 25
 """A small series is followed from its first day on: its large allowance keeps it quiet."""
 
@@ -41,12 +45,14 @@ AGED_SECONDS, LEAST_AGED = 18 * HOUR_SECONDS, 25
 class Usual:
     """The usual level of some series in one hour; arrays of the shape (rows,).
 
-    `allowance` is how far the true level may lie under `level`, which is an estimate itself.
+    `allowance` is how far the true level may lie under `level`, which is an estimate itself. A
+    level that `is_known` tells how blocks vary; drops are looked for once that `is_ready`, too.
     """
 
     level: Floats
     allowance: Floats
     is_known: NDArray[np.bool_]
+    is_ready: NDArray[np.bool_]
 
 
 def roll(states: States, tick: int, threshold: float) -> None:
@@ -66,8 +72,28 @@ def roll(states: States, tick: int, threshold: float) -> None:
 
 def overdispersion(states: States) -> Floats:
     """φ >= 1: how much more the means of blocks vary than chance explains."""
-    phi = (states["spread"] + PRIOR_BLOCKS) / (states["blocks"] + PRIOR_BLOCKS)
-    return np.asarray(np.maximum(phi, 1.0))
+    today = _is_new(states)
+    spread = states["spread"] + today * states["today_spread"]
+    blocks = states["blocks"] + today * states["today_blocks"]
+    return np.asarray(np.maximum((spread + PRIOR_BLOCKS) / (blocks + PRIOR_BLOCKS), 1.0))
+
+
+def tempering(states: States, threshold: float) -> Floats:
+    """What evidence is divided by: φ, and more where few blocks tell of it.
+
+    The factor turns a threshold for a normal variable into that of Student's t.
+    """
+    today = _is_new(states) * states["today_blocks"]
+    # Blocks weighted by age tell as much as so many of one weight.
+    blocks = (states["blocks"] + today) ** 2 / np.maximum(states["weights"] + today, 1e-9)
+    doubt = 2 * threshold / (blocks + PRIOR_BLOCKS)
+    return np.asarray(overdispersion(states) * np.expm1(doubt) / doubt)
+
+
+def statistic(states: States) -> Floats:
+    """The alarm statistic: the logarithm of the mean evidence over all bets."""
+    evidence = states["evidence"]
+    return np.asarray(np.logaddexp.reduce(evidence, axis=1) - np.log(len(BETS)))
 
 
 def usual(states: States, tick: int, threshold: float) -> Usual:
@@ -82,17 +108,20 @@ def usual(states: States, tick: int, threshold: float) -> Usual:
     level = (total.sum(axis=1) + 1e-9) / (count + 1e-9)
     # One score at 0 and one at 1 more: a few equal scores do not prove that all are.
     states["variance"] = (squares - level**2 * count + 0.5) / (count + 2)
-    prior = states["variance"] / HOUR_SPREAD**2
+    phi = overdispersion(states)
+    prior = states["variance"] * phi / HOUR_SPREAD**2
     has_own = states["days"][:, hour] >= SEEN_DAYS
     own = (total[:, hour] + prior * level) / (n[:, hour] + prior)
-    error = np.sqrt(states["variance"] * overdispersion(states) / np.maximum(count, 1))
+    error = np.sqrt(states["variance"] * phi / np.maximum(count, 1))
     is_aged = (tick - states["first"] >= AGED_SECONDS) & (count >= LEAST_AGED)
+    blocks = states["blocks"] + states["today_blocks"]
     return Usual(
         level=np.where(has_own, own, level),
         allowance=np.maximum(error - SURE, 0.0)
         + states["uncertain"]
         + np.where(has_own, 0.0, FLAT_ALLOWANCE),
         is_known=(count >= LEAST_SCORES) | is_aged,
+        is_ready=((count >= LEAST_SCORES) & (blocks >= LEAST_BLOCKS)) | is_aged,
     )
 
 
@@ -104,13 +133,25 @@ def learn(states: States, tick: int, n: Floats, total: Floats, squares: Floats) 
     states["today_squares"] += squares
 
 
-def _is_suspect(states: States, threshold: float) -> NDArray[np.bool_]:
+def _is_new(states: States) -> NDArray[np.bool_]:
+    """Whether the blocks of today count as well: later ones might be those of a drop."""
+    return np.asarray(states["blocks"] < LEAST_BLOCKS)
+
+
+def _was_down(states: States, threshold: float) -> NDArray[np.bool_]:
     in_alarm = np.isin(states["state"], (DriftState.ALARM, DriftState.SHIFTED))
-    return np.asarray(in_alarm | (states["peak"] >= threshold / 2))
+    return np.asarray(in_alarm | (states["peak"] >= threshold))
+
+
+def _is_suspect(states: States, threshold: float) -> NDArray[np.bool_]:
+    return _was_down(states, threshold) | (states["peak"] >= threshold / 2)
 
 
 def _close_blocks(states: States, ended: NDArray[np.bool_]) -> None:
     expected = states["block_n"] * states["variance"]
+    # The level that a block is held against is an estimate, too; a pool has none of its own.
+    known = states["n"].sum(axis=1) + states["today_n"].sum(axis=1)
+    expected *= 1 + np.where(known > 0, states["block_n"] / np.maximum(known, 1.0), 0.0)
     counts = ended & (expected > 0)
     squared = states["block_residual"] ** 2 / np.where(counts, expected, 1.0)
     states["today_spread"] += np.where(counts, squared, 0.0)
@@ -120,13 +161,18 @@ def _close_blocks(states: States, ended: NDArray[np.bool_]) -> None:
 
 
 def _close_days(states: States, day: int, threshold: float) -> None:
-    adds = ~_is_suspect(states, threshold)
+    was_down = _was_down(states, threshold)
+    waits = ~was_down & (statistic(states) >= threshold / 2)
+    adds = ~was_down & ~waits
     decay = np.where(adds, DECAY ** np.clip(day - states["day"], 0, 365), 1.0)
     for name in ("total", "n"):
         states[name] = (states[name] + adds[:, None] * states[f"today_{name}"]) * decay[:, None]
     for name in ("squares", "spread", "blocks"):
         states[name] = (states[name] + adds * states[f"today_{name}"]) * decay
+    states["weights"] = (states["weights"] + adds * states["today_blocks"]) * decay**2
     states["days"] += adds[:, None] & (states["today_n"] > 0)
     states["uncertain"] *= decay
-    for name in ("today_total", "today_n", "today_squares", "today_spread", "today_blocks", "peak"):
-        states[name] = 0.0
+    for name in ("today_total", "today_n"):
+        states[name] *= waits[:, None]
+    for name in ("today_squares", "today_spread", "today_blocks", "peak"):
+        states[name] *= waits

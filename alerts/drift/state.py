@@ -55,6 +55,7 @@ STATE = np.dtype(
         # Overdispersion: squared deviations of blocks over what chance explains, and their number.
         ("spread", "f8"),
         ("blocks", "f8"),
+        ("weights", "f8"),  # the sum of the squared weights of `blocks`
         ("today_spread", "f8"),
         ("today_blocks", "f8"),
         ("block_residual", "f8"),

@@ -18,7 +18,7 @@ from alerts.drift.detect import (
     threshold,
 )
 from alerts.drift.findings import sees_points
-from alerts.drift.profile import overdispersion
+from alerts.drift.profile import overdispersion, tempering
 from alerts.drift.state import DAY, DriftState, Floats, States, empty, numbers, restored
 
 RULES = DriftRules(threshold=threshold(12, 100, 8))
@@ -221,3 +221,53 @@ def test_learning_ends_within_a_day_on_small_routes() -> None:
     assert states["state"][0] == DriftState.LEARNING
     run(states, [Stream(rate=3)], range(17 * 12, DAY // TICK))
     assert states["state"][0] == DriftState.OK
+
+
+def test_alike_answers_that_come_together_are_no_drop_of_a_new_series() -> None:
+    rng, states = np.random.default_rng(2), empty(24)
+    rates = np.resize([60.0, 300.0, 600.0], 24)
+    left, good = np.zeros(24), np.zeros(24)
+    alarms = 0
+    for number in range(3 * 288):
+        counts = np.zeros((24, BINS))
+        for row, n in enumerate(rng.poisson(rates / 12)):
+            # Answers come in 25s, with a share of good ones of their own.
+            while n > 0:
+                if not left[row]:
+                    left[row], good[row] = 25, rng.beta(0.6, 1.4)
+                some = min(n, left[row])
+                hits = rng.binomial(some, good[row])
+                counts[row, -1] += hits
+                counts[row, 0] += some - hits
+                left[row] -= some
+                n -= some
+        time = START + (number + 1) * TICK
+        step(states, Tick(time, counts, np.full(24, -1), np.full(24, np.inf)), RULES)
+        alarms += int((states["alarmed"] == time).sum())
+    assert (states["state"] != DriftState.LEARNING).all()
+    assert alarms <= 1
+
+
+def test_a_day_half_way_to_an_alarm_waits_until_the_alarm_comes_or_does_not() -> None:
+    states = empty(2)
+    run(states, [Stream()] * 2, range(4 * 288))
+    usual = states["n"].sum(axis=1)
+    states["evidence"] = RULES.threshold * 0.7
+    run(states, [Stream()] * 2, range(4 * 288, 4 * 288 + 1))
+    assert (states["n"].sum(axis=1) == usual).all()
+    assert (states["today_n"].sum(axis=1) > 2000).all()
+    states["evidence"][0] = 0.0
+    states["state"][1] = DriftState.ALARM
+    states["depth"][1] = -0.9
+    states["recent_residual"][1] = -0.9 * states["recent_n"][1]
+    run(states, [Stream(), Stream(drop=0.3)], range(4 * 288 + 1, 5 * 288 + 1))
+    added, thrown_away = states["n"].sum(axis=1)
+    assert added > usual[0] + 4000
+    assert thrown_away == usual[1]
+
+
+def test_evidence_weighs_less_while_few_blocks_tell_how_they_vary() -> None:
+    states = empty(3)
+    for name in ("blocks", "weights", "spread"):
+        states[name] = (0, 12, 120)
+    assert tempering(states, RULES.threshold).round(1).tolist() == [14.2, 2.1, 1.1]
