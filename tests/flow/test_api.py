@@ -40,7 +40,8 @@ class Quiet:
     """A daemon that has little to say."""
 
     def status(self) -> Mapping[str, object]:
-        return {}
+        ledger = self.ledger()
+        return {"spans": ledger["spans"], "traces": ledger["records"]}
 
     def judge(self) -> Mapping[str, object]:
         return {}
