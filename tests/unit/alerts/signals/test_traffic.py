@@ -125,6 +125,23 @@ def test_one_route_that_is_lost_is_named() -> None:
     assert given[-1][1].kind is FindingKind.BROKEN
 
 
+@pytest.mark.parametrize("first", [("/b",), ("/b", "/d")])
+def test_a_loss_that_spreads_to_all_routes_goes_on_as_one(first: tuple[str, ...]) -> None:
+    spread = dict.fromkeys(ROUTES, lose(0.9, NOW + 20 * MINUTE))
+    given = run(ROUTES, {**spread, **dict.fromkeys(first, lose(1.0, NOW))}, 80)
+    opened = {finding.finding_id for _, finding in given}
+    (still,) = [finding for minute, finding in given if minute == 80 and finding.is_open]
+    assert set(still.routes) > set(first)
+    assert still.finding_id == given[0][1].finding_id
+    assert len(opened) <= len(first)
+
+
+def test_what_is_lost_hours_later_is_another_loss() -> None:
+    later = dict.fromkeys(ROUTES, lose(0.9, NOW + 120 * MINUTE))
+    given = run(ROUTES, {**later, "/b": lose(1.0, NOW)}, 200)
+    assert len({finding.finding_id for _, finding in given if finding.is_open}) == 2
+
+
 def test_the_only_route_of_a_service_is_one_finding() -> None:
     given = run({"/a": lambda _: 400.0}, {"/a": lambda _: 100.0}, 30)
     assert {finding.routes for _, finding in given} == {("/a",)}
