@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from ragvigil.model.delta import BaselineKind, Delta, Estimate, Moved, Series
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rollups, rubric_deltas, verdicts
+from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.views.values import api_values, view
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Number = float | None
 HOUR = 3600
 HOURS = 24
+FOLLOWED_SECONDS = 2 * 86_400
+"""What was seen of a series this long ago is not said of it now."""
 LIVE_SECONDS = 600
 """A series whose newest tick is older than this is not live: its windows are shown as they were."""
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
@@ -52,13 +55,18 @@ class DeltaForm(BaseModel):
     coverage: Number
     mean: Number = Field(description="of a judged sample: that of all answers, see `estimate`")
     estimate: Estimate = Field(
+        default=Estimate.PLAIN,
         description="empty: of all that was scored; `corrected`: weighted by the chance of being "
         "judged and corrected by local scores of all answers; `weighted`: without local scores; "
-        "`too few`: the plain mean of the judged answers"
+        "`too few`: the plain mean of the judged answers",
     )
-    plain_mean: Number = Field(description="of what was scored, as it is")
-    judged_share: Number = Field(description="judged answers over all; null if all are scored")
-    basis: str = Field(description="in words: which share was judged, and how it stands for all")
+    plain_mean: Number = Field(default=None, description="of what was scored, as it is")
+    judged_share: Number = Field(
+        default=None, description="judged answers over all; null if all are scored"
+    )
+    basis: str = Field(
+        default="", description="in words: which share was judged, and how it stands for all"
+    )
     baseline: Number
     baseline_kind: BaselineKind
     baseline_n: int
@@ -71,6 +79,11 @@ class DeltaForm(BaseModel):
     release_high: Number
     overdispersion: float
     detection_limit: Number
+    visible_drop: Number = Field(
+        default=None,
+        description="the smallest drop that would page if it lasted a day; null where none would, "
+        "and for past ticks",
+    )
     sustained_drop: bool
     moved: Moved
     since: datetime | None = Field(description="start of the hour in which the movement began")
@@ -97,7 +110,16 @@ def newest_deltas(
     present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
     hours = _hourly_means(store, time - time % HOUR + HOUR, with_rates) if present else {}
     judges = judge_segments(store, time) if present else frozenset()
-    return [delta_form(delta, hours.get(delta.series, [None] * HOURS), judges) for delta in present]
+    drops = visible_drops(store, time - FOLLOWED_SECONDS) if present else {}
+    return [
+        delta_form(
+            delta,
+            hours.get(delta.series, [None] * HOURS),
+            judges,
+            visible_drop=drops.get(delta.series),
+        )
+        for delta in present
+    ]
 
 
 def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[DeltaForm]:
@@ -120,6 +142,8 @@ def delta_form(
     delta: Delta,
     hours: list[float | None],
     judges: Collection[tuple[str, str]] | None = None,
+    *,
+    visible_drop: float | None = None,
 ) -> DeltaForm:
     """A delta as the API shows it: the fields of its series beside its own.
 
@@ -133,6 +157,7 @@ def delta_form(
         **api_values(series),
         is_judged=None if judges is None else (rubric, series.segment) in judges,
         basis=delta.basis,
+        visible_drop=visible_drop,
         tick=_time(delta.tick),
         since=_time(delta.since) if delta.since else None,
         hours=hours,
