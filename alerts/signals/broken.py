@@ -28,6 +28,8 @@ LEAST_FAILED = 4
 """Fewer failures prove nothing, whatever is usual."""
 MOST_PICKED = 50
 """Most routes of which a subset is tried: the evidence must also pay for the choice of it."""
+TOGETHER_SECONDS = 30 * MINUTE
+"""What begins so shortly after a finding of several routes, on another one, is part of it."""
 SILENT_SECONDS = 24 * HOUR
 """A finding ends after this long without a request."""
 
@@ -110,12 +112,18 @@ class BrokenDetector:
                 if end <= self._cleared.get(scope, 0):
                     continue
                 minutes_over[scope] = self._minutes_over.get(scope, 0) + 1
-                if minutes_over[scope] >= self._settings.stand_minutes:
-                    since = onset(table, group, rate, end)
-                    finding = open_finding(scope, group, rate, since, end)
-                    self._open[scope] = _OpenRate(
-                        finding=with_numbers(finding, rate, end, ceilings), last_request=end
-                    )
+                if minutes_over[scope] < self._settings.stand_minutes:
+                    continue
+                since = onset(table, group, rate, end)
+                shared = self._open.get(group.scope(POOL))
+                if shared is not None and _began_with(shared.finding, since):
+                    routes = (*shared.finding.routes, scope[3])
+                    shared.finding = replace(shared.finding, routes=routes)
+                    continue
+                finding = open_finding(scope, group, rate, since, end)
+                self._open[scope] = _OpenRate(
+                    finding=with_numbers(finding, rate, end, ceilings), last_request=end
+                )
         self._minutes_over = minutes_over
 
     def _over(
@@ -126,14 +134,17 @@ class BrokenDetector:
         Routes that have a finding of their own are left out.
         """
         longest = recent.windows[WINDOWS[-1]][1, list(group.places)]
-        if longest.sum() < LEAST_FAILED or group.scope(POOL) in self._open:
+        if longest.sum() < LEAST_FAILED:
             return
+        shared = self._open.get(group.scope(POOL))
+        held = shared.finding.routes if shared else ()
         free = [
             place
             for place, route in enumerate(group.routes)
-            if group.scope(route) not in self._open
+            if route not in held and group.scope(route) not in self._open
         ]
-        pooled = self._proven(group, free, recent, ceilings) if len(free) > 1 else None
+        is_pooled = shared is None and len(free) > 1
+        pooled = self._proven(group, free, recent, ceilings) if is_pooled else None
         if pooled is not None and pooled.is_shared:
             yield group.scope(POOL), pooled
             return
@@ -209,6 +220,11 @@ class BrokenDetector:
             elif group is not None and since is None and broken.last_request == now:
                 whole = _since_onset(table, group, places, broken.finding, past, now, ceilings)
                 broken.finding = with_numbers(broken.finding, whole, now, ceilings)
+
+
+def _began_with(finding: Finding, since: int) -> bool:
+    """Whether what began at `since` (seconds) began with the finding."""
+    return abs(since - finding.since_unix_nano // 10**9) <= TOGETHER_SECONDS
 
 
 def _places(group: Group, finding: Finding) -> list[int]:

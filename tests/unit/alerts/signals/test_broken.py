@@ -188,6 +188,23 @@ def test_two_of_five_routes_stay_one_finding_until_both_are_back() -> None:
     assert timeline[-1][1].is_open
 
 
+@pytest.mark.parametrize(("pause", "findings"), [(5, 1), (120, 2)])
+def test_another_route_joins_a_finding_of_several_or_has_its_own(pause: int, findings: int) -> None:
+    """What begins with it is part of it; what begins hours later is another thing."""
+    routes = ("/a", "/b", "/c", "/d", "/e")
+    watched, table = BrokenDetector(BrokenSettings()), usual(routes=routes)
+
+    def broken(names: str) -> dict[Series, Cell]:
+        return {named(CITED, route): rate(0.8 * (route in names), 1.33) for route in routes}
+
+    timeline = watch(watched, table, pause, broken("/a/b"))
+    timeline += watch(watched, table, 60, broken("/a/b/e"), first=pause)
+    still = {finding.finding_id: finding for finding in watched.open}
+    assert len(still) == findings
+    assert {route for finding in still.values() for route in finding.routes} == {"/a", "/b", "/e"}
+    assert len({finding.finding_id for _, finding in timeline}) == findings
+
+
 def test_one_route_that_breaks_alone_is_named_alone() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     cells = {named(CITED, route): rate(1.33 * (route == "/b"), 1.33) for route in routes}
