@@ -8,8 +8,7 @@ import numpy as np
 
 from alerts.drift.detect import recent_bounds
 from alerts.drift.followed import Followed, is_rate
-from alerts.drift.profile import overdispersion
-from alerts.drift.state import DAY, DriftState, Floats, States
+from alerts.drift.state import DAY, DriftState
 from alerts.signals.catalogue import BY_SIGNAL, POOL
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
@@ -20,8 +19,6 @@ HARMLESS_ALONE = frozenset(
     {"chunk_utilization", "citation_coverage", "context_precision", "rerank_gain"}
 )
 """Rubrics whose drop costs or reorders, and need not make an answer worse: tickets, no pages."""
-DAILY = 0.07
-"""Share of a decayed sum that one usual day has."""
 
 
 def finding_id(followed: Followed, row: int) -> str:
@@ -62,13 +59,6 @@ def finding(followed: Followed, row: int, now: float) -> Finding:
         cleared_unix_nano=0 if lasts else int(state["cleared"] or state["tick"]) * NANOS,
         words=_words(series.rubric, usual, change, (low, high), state, now),
     )
-
-
-def sees_points(states: States, slack: float, threshold: float, hours: float = 24) -> Floats:
-    """The smallest drop, as a share of 1, that so many hours of usual traffic can show."""
-    n = np.maximum(states["n"].sum(axis=1) * DAILY * hours / 24, 1e-9)
-    spread = 2 * states["variance"] * overdispersion(states) * threshold / n
-    return np.asarray(np.minimum(slack + np.sqrt(spread), 1.0))
 
 
 def _routes(followed: Followed, row: int) -> tuple[str, ...]:

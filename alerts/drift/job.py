@@ -17,6 +17,7 @@ from alerts.drift.detect import DOWN, DriftRules, accept, threshold
 from alerts.drift.findings import finding, finding_id
 from alerts.drift.followed import IDLE_SECONDS, THUMBS, Followed, is_rate
 from alerts.drift.settings import DriftSettings
+from alerts.drift.sight import look
 from alerts.drift.sources import PAST_DAYS, TICK_SECONDS, Scores, Source, sources
 from alerts.drift.state import DAY, WIDTH, DriftState
 from ragvigil.model.delta import Series
@@ -86,9 +87,19 @@ class DriftJob:
         if any(is_news):
             self._bridge_all()
             self._accept(now)
+            look(self.followed.states, self.followed.pool, self.rules(now))
             self._save(now)
             self._boost(now)
         return self._findings(now)
+
+    def visible_drops(self) -> dict[Series, float]:
+        """The smallest drop that each series would show within a day, a share of 1.
+
+        A series that would show none, or has had no scores of late, is missing.
+        """
+        active = self.followed.active(int(max(self._done.values(), default=0)))
+        sees = np.where(active, self.followed.states["sees"], 0.0)
+        return {self.followed.series[row]: float(sees[row]) for row in np.flatnonzero(sees > 0)}
 
     def rules(self, now: float) -> DriftRules:
         """The rules for as many series as are followed now."""

@@ -77,6 +77,8 @@ STATE = np.dtype(
         ("alarmed", "f8"),
         ("cleared", "f8"),
         ("depth", "f8"),  # the lowest mean residual of the last scores while in alarm
+        # The smallest drop that would be seen, 0 while unknown; the store's readers take the last.
+        ("sees", "f8"),
     ]
 )
 WIDTH = STATE.itemsize // 8

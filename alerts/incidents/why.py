@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from alerts.incidents.message import Message, lines
@@ -31,7 +31,8 @@ class Situation:
     the newest first. `issues` are new, or grow, or came back, and answers failed of them within a
     day; the most urgent first. `judge` is what the judge says of itself, a line each. `last_record`
     is in seconds since the epoch, None if a day had none; `waiting` counts spans in the spool,
-    `behind` says how long they take, where they are many.
+    `behind` says how long they take, where they are many. `visible_drops` are the smallest drops
+    that would page if they lasted a day, by rubric.
     """
 
     now: float
@@ -43,6 +44,7 @@ class Situation:
     last_record: int | None = None
     records: int = 0
     routes: int = 0
+    visible_drops: Mapping[str, float] = field(default_factory=dict)
     waiting: int = 0
     behind: str = ""
     judge: Sequence[str] = ()
@@ -64,7 +66,7 @@ def why(situation: Situation) -> tuple[str, ...]:
             *(_unexplained(situation) or ["nothing is known to be wrong"]),
             *_changed(situation),
             *_audits(situation),
-            *_limits(situation.deltas),
+            *_limits(situation),
             *_watching(situation),
         ]
     return tuple(found_lines[:MOST_LINES])
@@ -170,18 +172,23 @@ def _audits(situation: Situation) -> list[str]:
     ][:2]
 
 
-def _limits(deltas: Sequence[Delta]) -> list[str]:
+def _limits(situation: Situation) -> list[str]:
     """The smallest drop that would show, by window: on the best route of each rubric."""
     found_lines = []
     for window in WINDOWS:
-        best = _best({}, [delta for delta in deltas if delta.window == window])
+        best = _best({}, [delta for delta in situation.deltas if delta.window == window])
         if best:
-            named = sorted(best.items(), key=lambda pair: (pair[1], pair[0]))[:NAMED]
-            points = ", ".join(f"{rubric} {100 * limit:.0f}" for rubric, limit in named)
-            found_lines.append(
-                f"drops that would show in {window[:-1]} h, in points: {points} or more"
-            )
+            found_lines.append(f"drops that would show in {window[:-1]} h, {_points(best)}")
+    if situation.visible_drops:
+        lasting = _points(situation.visible_drops)
+        found_lines.append(f"drops that would page if they lasted a day, {lasting}")
     return found_lines or ["not enough scores yet to say which drop would show"]
+
+
+def _points(limits: Mapping[str, float]) -> str:
+    named = sorted(limits.items(), key=lambda pair: (pair[1], pair[0]))[:NAMED]
+    points = ", ".join(f"{rubric} {100 * limit:.0f}" for rubric, limit in named)
+    return f"in points: {points} or more"
 
 
 def _best(best: dict[str, float], deltas: Sequence[Delta]) -> Mapping[str, float]:

@@ -61,6 +61,12 @@ CEILING = Family(
     labels=("signal",),
     help="Value of a signal over which it counts as broken.",
 )
+VISIBLE_DROP = Family(
+    name="ragvigil_drift_visible_drop",
+    kind="gauge",
+    labels=("service", "environment", "route", "rubric"),
+    help="Smallest lasting drop that a day would show, 0 to 1; no sample where none would show.",
+)
 AUDIT_OPEN = Family(
     name="ragvigil_audit_open",
     kind="gauge",
@@ -88,5 +94,5 @@ ALERT_TEST = Family(
 
 FAMILIES = (
     INCIDENT_OPEN, INCIDENT_MESSAGE, INCIDENT_LAYER, INCIDENTS_HIDDEN, INCIDENTS, FALSE_PAGES,
-    NOTICES, SIGNAL, CEILING, AUDIT_OPEN, AUDIT_UNDECIDED, AUDITS, ALERT_TEST,
+    NOTICES, SIGNAL, CEILING, VISIBLE_DROP, AUDIT_OPEN, AUDIT_UNDECIDED, AUDITS, ALERT_TEST,
 )  # fmt: skip

@@ -36,8 +36,10 @@ from alerts.watch.families import (
     NOTICES,
     PARTS,
     SIGNAL,
+    VISIBLE_DROP,
 )
 from ragvigil.model.audit import Audit, AuditState
+from ragvigil.model.delta import Series
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Notice
 from ragvigil.model.text import visible
@@ -81,6 +83,7 @@ class WatchMetrics(Collector):
         self._readings: tuple[SignalReading, ...] = ()
         self._ceilings: Mapping[str, float] = {}
         self._read_at = self._started
+        self._visible: Mapping[Key, float] = {}
         self._audits: Mapping[Key, float] = {}
         self._undecided: tuple[Audit, ...] = ()
         self._test_until = 0.0
@@ -124,6 +127,17 @@ class WatchMetrics(Collector):
         with self._lock:
             self._readings, self._read_at = tuple(readings), self._clock()
             self._ceilings = dict(ceilings)
+
+    def show_visible_drops(self, drops: Mapping[Series, float]) -> None:
+        """Replaces the smallest lasting drops that would show, by series."""
+        smallest: dict[Key, float] = {}
+        with self._lock:
+            for series, drop in drops.items():
+                place = self._cap.labels(series.service, series.environment, series.route)
+                key = (*place, series.rubric)
+                # Of versions and routes that share a key, the one that sees least speaks.
+                smallest[key] = max(drop, smallest.get(key, 0.0))
+            self._visible = smallest
 
     def show_audits(self, audits: Iterable[Audit]) -> None:
         """Replaces the running audits; those that ended since the process started count once."""
@@ -174,6 +188,7 @@ class WatchMetrics(Collector):
             },
             INCIDENTS_HIDDEN: {(): float(len(visible) - len(exposed))},
             **self._signals(now),
+            VISIBLE_DROP: self._visible,
             AUDIT_OPEN: self._audits,
             AUDIT_UNDECIDED: {
                 _undecided_key(audit): 1.0

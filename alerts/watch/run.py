@@ -95,6 +95,7 @@ class Watch:
             self._alerts.incidents,
         )
         drops = self._drift.run(now, tuple(changes.values()))
+        self.metrics.show_visible_drops(self._drift.visible_drops())
         crossed = self._limits.run(now, self.incidents.accepted())
         worse = [finding for finding in (*signals, *drops, *crossed) if not is_good(finding)]
         findings = [marked(finding, retired) for finding in (*worse, *audited)]

@@ -18,6 +18,7 @@ from ragvigil.store.issues import issues as stored_issues
 from ragvigil.store.records import received
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import audits
+from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.api.incidents import NoSuchIncident, VerbRefused
 
 DAY = 86_400
@@ -90,6 +91,7 @@ class Incidents:
                 if not audit.routes or not route or route in audit.routes
             ],
             deltas=rubric_deltas.latest(self._store, filter_, int(now)),
+            visible_drops=self._visible_drops(int(now), service, route),
             last_record=records.last,
             records=records.records,
             routes=records.routes,
@@ -98,6 +100,14 @@ class Incidents:
             judge=self._judge_lines(),
         )
         return why(known)
+
+    def _visible_drops(self, now: int, service: str, route: str) -> dict[str, float]:
+        """The smallest drop that would page if it lasted a day, on the best route by rubric."""
+        smallest: dict[str, float] = {}
+        for series, drop in visible_drops(self._store, now - 2 * DAY).items():
+            if _matches(series.service, service) and _matches(series.route, route):
+                smallest[series.rubric] = min(drop, smallest.get(series.rubric, 1.0))
+        return {rubric: drop for rubric, drop in smallest.items() if ":" not in rubric}
 
     def _issues(self, since: int, service: str, route: str) -> list[Issue]:
         """Issues that are new, grow or came back, and had a failing answer since then."""

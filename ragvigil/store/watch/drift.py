@@ -58,6 +58,23 @@ def states(store: Store, since: int) -> list[StoredState]:
     return STATES.read(store, "drift_states", {"since": max(0, since)}, priority=Priority.TICK)
 
 
+def visible_drops(store: Store, since: int) -> dict[Series, float]:
+    """The smallest drop that each series followed since a time (seconds) would show, a share of 1.
+
+    A series that would show none is missing. Kept for a while. Raises StoreError.
+    """
+    return store.kept.of(
+        "visible drops",
+        lambda: {each.series: each.numbers[-1] for each in states(store, since) if _sees(each)},
+        lasts=True,
+    )
+
+
+def _sees(state: StoredState) -> bool:
+    # Numbers of an earlier form end with one that is never above 0.
+    return bool(state.numbers) and state.numbers[-1] > 0
+
+
 def histograms(
     store: Store, first: int, end: int, *, without: Collection[str], boosted: bool
 ) -> Histograms | None:

@@ -14,8 +14,9 @@ from ragvigil.model.score import Layer
 from ragvigil.store.scores import rubric_deltas, series_bins
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.scores.series_bins import Bin, SeriesFilter
+from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.views.changes import ChangeForm, changes_of
-from ragvigil.web.views.deltas import DeltaForm, delta_form
+from ragvigil.web.views.deltas import FOLLOWED_SECONDS, DeltaForm, delta_form
 from ragvigil.web.views.series_points import (
     DAY,
     HOUR,
@@ -275,8 +276,9 @@ def _newest_deltas(store: Store, filter_: SeriesFilter, now: int) -> dict[Series
         until=now + TICK_SECONDS,
     )
     rows = rubric_deltas.latest(store, place, now)
+    drops = visible_drops(store, now - FOLLOWED_SECONDS)
     return {
-        row.series: delta_form(row, [])
+        row.series: delta_form(row, [], visible_drop=drops.get(row.series))
         for row in rows
         if filter_.route in (None, row.series.route)
         and (not filter_.rubrics or row.series.rubric in filter_.rubrics)

@@ -25,6 +25,7 @@ GRAFANAS_OWN = {"__rate_interval": "1m", "__interval": "1m", "__range": "1h"}
 NOT_SHOWN = {
     "ragvigil_audit_undecided": "a ticket names each, and what it lacked",
     "ragvigil_base64_ids_total": "a sender's habit, without consequence",
+    "ragvigil_drift_visible_drop": "the route's page says it beside each rubric",
     "ragvigil_incident_layer": "the incident's page says what each share rests on",
     "ragvigil_inference_cache_hits_total": "of whom tunes the model process",
     "ragvigil_inference_shed_total": "the share of records beside it says as much",

@@ -66,6 +66,9 @@ class RubricStory:
             parts.append(f"{between(self.cell.low, self.cell.high)} {direction}")
         if self.cell.detection_limit is not None:
             parts.append(f"sees {in_points(self.cell.detection_limit)}")
+        if self.series.delta and self.series.delta.visible_drop:
+            lasting = in_points(self.series.delta.visible_drop)
+            parts.append(f"sees drops of ≥ {lasting} that last a day")
         return ", ".join(parts)
 
 

@@ -17,8 +17,8 @@ from alerts.drift.detect import (
     step,
     threshold,
 )
-from alerts.drift.findings import sees_points
 from alerts.drift.profile import overdispersion, tempering
+from alerts.drift.sight import look
 from alerts.drift.state import DAY, DriftState, Floats, States, empty, numbers, restored
 
 RULES = DriftRules(threshold=threshold(12, 100, 8))
@@ -209,10 +209,13 @@ def test_the_threshold_grows_with_the_fleet() -> None:
 
 
 def test_what_a_series_can_see_shrinks_with_its_traffic() -> None:
-    states = empty(2)
-    run(states, [Stream(rate=10), Stream(rate=200)], range(3 * WEEK))
-    small, busy = sees_points(states, RULES.slack, RULES.threshold)
-    assert busy < 0.05 < small < 0.25
+    states, pool = empty(3), np.array([2, 2, -1])
+    look(states, pool, RULES)
+    assert (states["sees"] == 0).all()
+    run(states, [Stream(rate=10), Stream(rate=200)], range(2 * WEEK), pool=[2, 2, -1])
+    look(states, pool, RULES)
+    small, busy, pooled = states["sees"]
+    assert pooled < busy < 0.05 < small < 0.25
 
 
 def test_learning_ends_within_a_day_on_small_routes() -> None:

@@ -19,6 +19,7 @@ from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import acts, boosts
+from ragvigil.store.watch.drift import visible_drops
 from tests.unit.alerts.drift.stored_scores import Scored, judged, write
 
 DAY, HOUR = 86_400, 3600
@@ -45,6 +46,9 @@ def runs(job: DriftJob, first: int, end: int) -> list[tuple[Finding, ...]]:
 def test_a_sustained_drop_pages_with_its_words_and_no_healthy_hour_does(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     job = caught_up(store)
+    sees = job.visible_drops()[judged()]
+    assert 0.02 < sees < 0.1
+    assert visible_drops(store, START) == {judged(): sees}
     write(store, WORSE, NOW, NOW + 6 * HOUR)
     incidents = IncidentJob(store, IncidentSettings(), clock=lambda: float(NOW))
     found = runs(job, NOW, NOW + 6 * HOUR)

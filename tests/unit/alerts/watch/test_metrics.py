@@ -18,6 +18,7 @@ from alerts.signals.gauges import SignalReading
 from alerts.watch.families import FAMILIES, MAX_INCIDENTS
 from alerts.watch.metrics import MAX_CHARACTERS, STALE_SECONDS, WatchMetrics
 from ragvigil.model.audit import Audit, AuditState
+from ragvigil.model.delta import Series
 from ragvigil.model.incident import (
     RERANKER,
     Incident,
@@ -236,6 +237,16 @@ def test_a_signal_has_its_value_and_its_ceiling() -> None:
     assert watch.value("ragvigil_signal", signal="refusal:refused", route="/refunds") == 0.25
     assert watch.value("ragvigil_signal_ceiling", signal="refusal:refused") == 0.2
     assert watch.value("ragvigil_signal_ceiling", signal="answer_words") is None
+
+
+def test_of_versions_and_routes_that_share_a_label_the_one_that_sees_least_speaks() -> None:
+    watch = Watch()
+    series = Series(service="desk", environment="prod", route="/refunds", rubric="groundedness")
+    watch.metrics.show_visible_drops({series: 0.04, replace(series, segment="r2"): 0.07})
+    name = "ragvigil_drift_visible_drop"
+    assert watch.value(name, route="/refunds", rubric="groundedness") == 0.07
+    watch.metrics.show_visible_drops({})
+    assert watch.value(name, route="/refunds", rubric="groundedness") is None
 
 
 @pytest.mark.parametrize(("age", "is_shown"), [(STALE_SECONDS, True), (STALE_SECONDS + 1, False)])
