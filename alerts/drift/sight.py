@@ -28,4 +28,4 @@ def _daily_scores(states: States) -> Floats:
     days = np.maximum(states["day"] - (states["first"] - 1) // DAY, 0)
     past = (DECAY - DECAY ** (days + 1)) / (1 - DECAY)
     usual = states["n"].sum(axis=1) / np.maximum(past, DECAY)
-    return np.where(usual > 0, usual, states["today_n"].sum(axis=1))
+    return np.asarray(np.where(usual > 0, usual, states["today_n"].sum(axis=1)))

@@ -46,12 +46,12 @@ def runs(job: DriftJob, first: int, end: int) -> list[tuple[Finding, ...]]:
 def test_a_sustained_drop_pages_with_its_words_and_no_healthy_hour_does(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     job = caught_up(store)
-    sees = job.visible_drops()[judged()]
-    assert 0.02 < sees < 0.1
-    assert visible_drops(store, START) == {judged(): sees}
     write(store, WORSE, NOW, NOW + 6 * HOUR)
     incidents = IncidentJob(store, IncidentSettings(), clock=lambda: float(NOW))
     found = runs(job, NOW, NOW + 6 * HOUR)
+    sees = job.visible_drops()[judged()]
+    assert 0.02 < sees < 0.1
+    assert visible_drops(store, START) == {judged(): sees}
     (finding,) = found[-1]
     assert (finding.kind, finding.signal) == (FindingKind.DRIFT, "groundedness")
     assert finding.routes == ("/ask",)
