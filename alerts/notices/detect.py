@@ -31,8 +31,9 @@ from ragvigil.model.notice import ChangeKind, Notice
 
 NAMED_AFTER = 12
 """Requests since its beginning after which a change is named; until then more may change."""
-CERTAIN_FOR = 2
-"""Requests after it was certain that must also have passed: its beginning may be off by a few."""
+CERTAIN_FOR = 1
+"""Requests after it was certain that must also have passed: what changed with it shows a little
+later."""
 LATE_NANOS = 600 * 10**9
 """Requests older than the newest of their route by more than this are left out."""
 TEMPLATE = "template"
