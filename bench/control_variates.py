@@ -21,8 +21,8 @@ import numpy as np
 
 from alerts.deltas.measure import measure
 from alerts.deltas.quantiles import student
-from alerts.deltas.two_phase import SUMS, judged_mean, sums_of
-from alerts.deltas.windows import Floats, Tally
+from alerts.deltas.two_phase import judged_mean, sums_of
+from alerts.deltas.windows import SUMS, Floats, Tally
 from bench.rig.report import finish, progress
 
 SEED = 23

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, replace
 
-from alerts.deltas.two_phase import SUMS, TwoPhase, judged_mean
+from alerts.deltas.two_phase import TwoPhase, judged_mean
+from alerts.deltas.windows import SUMS
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store

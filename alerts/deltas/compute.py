@@ -21,8 +21,17 @@ from alerts.deltas.overdispersion import overdispersion
 from alerts.deltas.quantiles import student
 from alerts.deltas.settings import DeltaSettings
 from alerts.deltas.since import onset_hours
-from alerts.deltas.two_phase import Floats, Ints
-from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Counts, Sums, Tally
+from alerts.deltas.windows import (
+    DAY,
+    HOUR,
+    TICK_SECONDS,
+    WINDOWS,
+    Counts,
+    Floats,
+    Ints,
+    Sums,
+    Tally,
+)
 from ragvigil.model.delta import Series
 
 SUSTAINED = ("30m", "90m")

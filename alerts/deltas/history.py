@@ -12,8 +12,17 @@ from numpy.typing import NDArray
 from alerts.deltas.rates import FAILED, with_rates
 from alerts.deltas.samples import with_samples
 from alerts.deltas.settings import DeltaSettings, time_range
-from alerts.deltas.two_phase import Floats, Ints
-from alerts.deltas.windows import HOUR, MEASURES, TICK_SECONDS, Rollups, Sums, Tally, fold
+from alerts.deltas.windows import (
+    HOUR,
+    MEASURES,
+    TICK_SECONDS,
+    Floats,
+    Ints,
+    Rollups,
+    Sums,
+    Tally,
+    fold,
+)
 from ragvigil.model.delta import Series
 from ragvigil.store.engine.store import Priority, Store
 from ragvigil.store.scores import estimate_sums

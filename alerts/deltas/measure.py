@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alerts.deltas.two_phase import LEAST_TO_FIT, SUMS, Floats, Ints, estimates
-from alerts.deltas.windows import Counts, Tally, ratio
+from alerts.deltas.two_phase import LEAST_TO_FIT, estimates
+from alerts.deltas.windows import SUMS, Counts, Floats, Ints, Tally, ratio
 from ragvigil.model.delta import Estimate
 
 ESTIMATES = (Estimate.PLAIN, Estimate.TOO_FEW, Estimate.WEIGHTED, Estimate.CORRECTED)

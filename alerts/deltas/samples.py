@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from alerts.deltas.two_phase import SUMS, Floats, Ints
-from alerts.deltas.windows import TICK_SECONDS, Rollups
+from alerts.deltas.windows import SUMS, TICK_SECONDS, Floats, Ints, Rollups
 from ragvigil.model.delta import Series
 from ragvigil.store.scores.estimate_sums import CHEAP, BinSums, EstimateSums, JudgedName
 

@@ -17,26 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from alerts.deltas.quantiles import student
+from alerts.deltas.windows import SUMS, TERMS, Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-TERMS = ("1", "x", "xx", "a", "ax", "ay", "ayy", "axy")
-"""Products of a judged record: x its cheap score, a 1 where the rubric applies (else 0), y its
-score."""
-SUMS = (
-    *("sampled", "paired", "n", "total"),
-    *(f"w {term}" for term in TERMS),
-    *(f"ww {term}" for term in TERMS),
-    *("cheap", "v", "vx", "vxx"),
-)
-"""Sums in the order in which the store holds them (`judged_sums_recompute.sql`). `w` is 1 over the
-probability of being judged, `v` that of having a cheap score; `sampled` counts judged records,
-`paired` those with a cheap score, `n` those with a value, `total` sums the values as they are,
-`cheap` counts all cheap scores."""
 LEAST_TO_FIT = 10
 """With fewer pairs, fitting a slope adds more variance than it removes."""
 LEAST_PAIRED = 0.9

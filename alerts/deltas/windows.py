@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.deltas.two_phase import SUMS, Floats, Ints
 from ragvigil.model.delta import Series
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 TICK_SECONDS = 300
 HOUR = 3600 // TICK_SECONDS
@@ -22,6 +24,19 @@ DAY = 24 * HOUR
 WINDOWS = {"15m": 3, "30m": 6, "90m": 18, "6h": 6 * HOUR, "24h": DAY}
 """Length of each window in ticks."""
 MEASURES = ("n", "total", "squares", "failed", "absent")
+TERMS = ("1", "x", "xx", "a", "ax", "ay", "ayy", "axy")
+"""Products of a judged record: x its cheap score, a 1 where the rubric applies (else 0), y its
+score."""
+SUMS = (
+    *("sampled", "paired", "n", "total"),
+    *(f"w {term}" for term in TERMS),
+    *(f"ww {term}" for term in TERMS),
+    *("cheap", "v", "vx", "vxx"),
+)
+"""Sums in the order in which the store holds them (`judged_sums_recompute.sql`). `w` is 1 over the
+probability of being judged, `v` that of having a cheap score; `sampled` counts judged records,
+`paired` those with a cheap score, `n` those with a value, `total` sums the values as they are,
+`cheap` counts all cheap scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
