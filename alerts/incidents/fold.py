@@ -7,7 +7,7 @@ after an incident was resolved belongs to it only if it is the same again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from alerts.incidents.belonging import SharedCause, is_same_signal
@@ -15,7 +15,7 @@ from alerts.incidents.lasting import confirm, follows_fix, is_stale_audit, is_wa
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
 from alerts.incidents.suspects import MINUTE, Changes
-from alerts.verdict.evidence import is_blind
+from alerts.verdict.evidence import NONE_HELD, is_blind
 from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
@@ -33,15 +33,16 @@ def fold(
     now: float,
     settings: IncidentSettings,
     audits: Iterable[Audit] = (),
+    held: Mapping[str, Sequence[str]] = NONE_HELD,
 ) -> Folded:
     """Returns all incidents after these findings, and the events; `now` is in seconds.
 
     `findings` are all that last now, and those that have just cleared; `notices` are the changes of
-    the last hours, `audits` those of the last days. A fold of its own result changes nothing and
-    has no events (so a fold may be repeated after a crash), and the order of findings and notices
-    does not matter.
+    the last hours, `audits` those of the last days; for `held` see `evidence_of`. A fold of its own
+    result changes nothing and has no events (so a fold may be repeated after a crash), and the
+    order of findings and notices does not matter.
     """
-    fold_pass = FoldPass(incidents, notices, int(now * NANOS), settings, audits)
+    fold_pass = FoldPass(incidents, notices, int(now * NANOS), settings, audits, held)
     fold_pass.place(findings)
     fold_pass.settle()
     ordered = sorted(
@@ -61,6 +62,7 @@ class FoldPass:
         now: int,
         settings: IncidentSettings,
         audits: Iterable[Audit] = (),
+        held: Mapping[str, Sequence[str]] = NONE_HELD,
     ) -> None:
         self.incidents = {incident.incident_id: incident for incident in incidents}
         self.events: list[IncidentEvent] = []
@@ -80,6 +82,7 @@ class FoldPass:
             shared=self._shared,
             settings=settings,
             audits=tuple(audits),
+            held=held,
         )
 
     def place(self, findings: Iterable[Finding]) -> None:

@@ -7,7 +7,7 @@ rows: after a crash, or while the store is away, the same fold is made again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import EARLY
 from alerts.incidents.verbs import Action, UnknownIncident, act
 from alerts.signals.catalogue import Accepted, accepted_key
+from alerts.verdict.evidence import NONE_HELD
 from ragvigil.model.audit import Audit
 from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
@@ -64,6 +65,7 @@ class IncidentJob:
         self._lock = Lock()
         self._deploys: tuple[Deploy, ...] = ()
         self._audits: tuple[Audit, ...] = ()
+        self._held = NONE_HELD
         self._deploys_read = 0.0
         since = max(0, int(clock() - MEMORY_SECONDS))
         # No page's priority: that does not wait for a server whose tables are still being made.
@@ -83,15 +85,17 @@ class IncidentJob:
         findings: Iterable[Finding],
         noticed: Iterable[Notice],
         audits: Iterable[Audit] = (),
+        held: Mapping[str, Sequence[str]] = NONE_HELD,
     ) -> tuple[Incident, ...]:
         """Folds findings and changes; returns the incidents that are not resolved, oldest first.
 
         `findings` are all that last, and those that have just cleared; `noticed` may be only the
         new changes, as earlier ones are kept for two days. `audits` are those of the last days:
-        what they measured tells the layer. `now` is in seconds since the epoch.
+        what they measured tells the layer, and so does what `held` beside each finding, by id,
+        which is not stored. `now` is in seconds since the epoch.
         """
         with self._lock:
-            self._audits = tuple(audits)
+            self._audits, self._held = tuple(audits), held
             self._remember(now, noticed)
             # Findings of an earlier process that no incident has: folded first and as they were, as
             # they may have cleared since, and a cleared finding opens no incident.
@@ -198,7 +202,13 @@ class IncidentJob:
     def _fold(self, now: float, findings: Iterable[Finding]) -> None:
         changes = self._changes.values()
         folded, events = fold(
-            self._incidents.values(), findings, changes, now, self._settings, self._audits
+            self._incidents.values(),
+            findings,
+            changes,
+            now,
+            self._settings,
+            self._audits,
+            self._held,
         )
         self._write(now, folded, events)
         self._date(folded)

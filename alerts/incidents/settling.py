@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.incidents.belonging import SharedCause
@@ -31,6 +31,7 @@ class Moment:
     shared: SharedCause
     settings: IncidentSettings
     audits: tuple[Audit, ...] = ()
+    held: Mapping[str, Sequence[str]]
 
     def worse(self, incident: Incident) -> list[Finding]:
         """The incident's findings without those on their way back."""
@@ -113,7 +114,7 @@ def _explain(
     since = min((finding.since_unix_nano for finding in findings), default=incident.since_unix_nano)
     dated = replace(explained, since_unix_nano=since)
     behind = _behind(dated, findings, moment, elsewhere)
-    evidence = evidence_of(dated, findings, behind, moment.audits)
+    evidence = evidence_of(dated, findings, behind, moment.audits, moment.held)
     layer = verdict(evidence)
     return replace(dated, cause=layer.cause, verdict=layer)
 

@@ -51,6 +51,8 @@ class SignalJob:
         self._is_past_read = False
         self._ahead: set[int] = set()
         self._closed = 0
+        self.held: dict[str, tuple[str, ...]] = {}
+        """For each open rate of several causes, the numbers that tell them apart and held."""
 
     def run(self, now: float, accepted: Accepted = NONE_ACCEPTED) -> tuple[Finding, ...]:
         """Returns the findings open at `now` (event time, seconds), and those that just cleared.
@@ -67,6 +69,11 @@ class SignalJob:
         broken = self._broken.step(self._table, ends, accepted)
         moved = self._moved.step(self._table, closed, accepted)
         traffic = self._traffic.step(self._table, closed, accepted)
+        self.held = {
+            finding.finding_id: self._moved.held(self._table, finding, closed)
+            for finding in self._broken.open
+            if len(finding.causes) > 1
+        }
         return (*(self._with_traces(finding) for finding in (*broken, *moved)), *traffic)
 
     @property

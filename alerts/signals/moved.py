@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
@@ -11,7 +11,7 @@ import numpy as np
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
 from alerts.signals.levels import Levels, Past, Shift, shift_of
-from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.moved_words import (
     change_of,
     level_words,
@@ -23,6 +23,7 @@ from alerts.signals.onset import best_start
 from alerts.signals.returning import Return, return_of
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.score import Layer
 
 WINDOWS = (15, 30, 60)
 """Lengths of the windows in minutes, shortest first."""
@@ -32,6 +33,8 @@ LEAST_Z = 4.75
 """Standard errors of a change: about one false move a week over 90 series and all checks."""
 LEAST_AGREEMENT = 3.0
 """Standard errors that the present must lie from every single day, or hour, of the past."""
+CERTAIN = 1.96
+"""Standard errors within which a change lies."""
 LEAST_OWN = 2.0
 """Standard errors by which a route must have moved itself, to be named among several."""
 YOUNG = 1.5
@@ -68,7 +71,11 @@ class _Group:
 
     def chosen(self, scope: Scope) -> Ints:
         """Positions of the routes that a scope means."""
-        named = [place for place, name in enumerate(self.routes) if scope[3] in (name, POOL)]
+        return self.among(self.routes if scope[3] == POOL else (scope[3],))
+
+    def among(self, routes: Collection[str]) -> Ints:
+        """Positions of these routes."""
+        named = [place for place, name in enumerate(self.routes) if name in routes]
         return np.array(named, dtype=np.int64)
 
 
@@ -123,6 +130,36 @@ class MovedDetector:
         for moved in self._open.values():
             if moved.finding.finding_id == finding.finding_id:
                 moved.finding = finding
+
+    def held(self, table: SignalMinutes, finding: Finding, now: int) -> tuple[str, ...]:
+        """The numbers of the retrieved chunks that a finding's routes have kept since its onset.
+
+        A number has held if its change, with its error, is smaller than any that counts.
+        """
+        since = finding.since_unix_nano // 10**9
+        minutes = min(max((now - since) // MINUTE, WINDOWS[0]), MINUTES)
+        levels = Levels(table, now, min_days=self._min_days, least_past=self._settings.least_past)
+        sums = table.last(now, minutes)
+        place = (finding.service, finding.environment)
+        return tuple(
+            group.number.signal
+            for group in _groups(table)
+            if (group.service, group.environment) == place
+            and group.number.layer is Layer.RETRIEVAL
+            and self._has_held(
+                group.number,
+                shift_of(
+                    sums[:, group.places],
+                    levels.past(group.places, minutes, until=since),
+                    group.among(finding.routes),
+                ),
+            )
+        )
+
+    def _has_held(self, signal: Number, shift: Shift | None) -> bool:
+        if shift is None or shift.n < self._settings.fewest_requests:
+            return False
+        return abs(shift.change) + CERTAIN * shift.error < self._floor(signal, shift)
 
     def _open_new(
         self,

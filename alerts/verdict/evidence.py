@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from alerts.audits.confidence import radius
 from alerts.audits.decide import INTERVAL
@@ -20,6 +21,8 @@ TOGETHER = 30 * MINUTE
 """Nanoseconds between an incident's onset and the change of an audit that tells of it."""
 NORMAL = 1.96
 """Standard errors from the middle of a 95 % interval to its ends."""
+NONE_HELD: Mapping[str, Sequence[str]] = MappingProxyType({})
+"""What held beside each finding, by its id: nothing is known of any."""
 RUBRICS = frozenset(rubric.value for rubric in Rubric)
 
 
@@ -56,6 +59,7 @@ class Evidence:
     measured: tuple[Measured, ...] = ()
     signals: tuple[Finding, ...] = ()
     notices: tuple[Notice, ...] = ()
+    held: tuple[str, ...] = ()
     is_blind: bool = False
     goes_with: tuple[str, ...] = ()
 
@@ -65,9 +69,11 @@ def evidence_of(
     findings: Collection[Finding],
     changes: Sequence[Notice],
     audits: Iterable[Audit],
+    held: Mapping[str, Sequence[str]] = NONE_HELD,
 ) -> Evidence:
     """The evidence on an incident: `findings` are its worse ones, `changes` those behind it.
 
+    `held` names the numbers that kept their levels beside a finding, by its id.
     An audit's measurement goes before that of a detector on the judge's sample. A finding that is
     itself a change speaks only where nothing else does.
     """
@@ -75,8 +81,8 @@ def evidence_of(
     facts = [finding for finding in witnesses if finding.kind is not FindingKind.CHANGED]
     sampled = [measured for finding in facts if (measured := _of_finding(finding)) is not None]
     about, beside = _about(incident, changes, audits)
-    held = [each for each in _measured(beside) if each.state(0.0) is not State.DROPPED]
-    audited = [*_measured(about), *held]
+    not_fallen = [each for each in _measured(beside) if each.state(0.0) is not State.DROPPED]
+    audited = [*_measured(about), *not_fallen]
     best: dict[Rubric, Measured] = {}
     for measured in (*sampled, *audited):
         known = best.get(measured.rubric)
@@ -91,6 +97,9 @@ def evidence_of(
             if finding.kind is not FindingKind.AUDIT and _of_finding(finding) is None
         ),
         notices=tuple(changes),
+        held=tuple(
+            sorted({name for finding in facts for name in held.get(finding.finding_id, ())})
+        ),
         is_blind=bool(findings) and not witnesses,
         goes_with=tuple(words for audit in about for words in audit.goes_with),
     )

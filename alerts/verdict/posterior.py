@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from alerts.verdict.evidence import Evidence, Measured
 from alerts.verdict.leaves import FAMILIES, FOREIGN, KNOWN, LEAVES, Leaf, Rubric, often
-from alerts.verdict.words import missing, settles, signal_words, state_words
+from alerts.verdict.words import held_words, missing, settles, signal_words, state_words
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import LayerVerdict, LikelyLayer
 from ragvigil.model.notice import CAUSES, Cause, Notice
@@ -42,6 +42,8 @@ OFTEN = 0.4
 """How often evidence of which only the causes are known comes with these."""
 MOST = 6.0
 """The worst fit of one piece of evidence: no measurement is beyond doubt."""
+UNMOVED = 2.0
+"""The weight of a number that held: it was neither noticed as moved, nor may it have moved."""
 TELLS = 0.7
 """The fit by which evidence supports a layer, or contradicts it: twice as likely."""
 SHARE_STEP = 0.05
@@ -57,11 +59,15 @@ class Witness:
     fits: Fits
 
 
+NOTHING = Witness(words="", fits=dict.fromkeys(LEAVES, 0.0))
+
+
 def verdict(evidence: Evidence) -> LayerVerdict:
     """The layer that this evidence points to; undetermined where none is likely enough."""
     if evidence.is_blind:
         return LayerVerdict(is_blind=True)
     witnesses = [*_measured(evidence.measured), *_signals(evidence.signals)]
+    witnesses += _held(evidence)
     witnesses += [_notice(notice) for notice in _distinct(evidence.notices)]
     if not any(_spread(witness.fits) > 0 for witness in witnesses):
         return LayerVerdict()
@@ -155,8 +161,7 @@ def _signals(findings: Iterable[Finding]) -> list[Witness]:
     best: dict[str, Witness] = {}
     for finding in findings:
         witness = Witness(words=signal_words(finding), fits=_signal_fits(finding))
-        name = finding.signal.partition(":")[0]
-        family = FAMILIES.get(finding.signal) or FAMILIES.get(name) or name
+        family = _family(finding.signal)
         known = best.get(family)
         if known is None or _spread(witness.fits) > _spread(known.fits):
             best[family] = witness
@@ -176,6 +181,28 @@ def _signal_fits(finding: Finding) -> Fits:
     if finding.layer is Layer.RETRIEVAL:
         return _by_causes((Cause.RETRIEVAL, Cause.CORPUS))
     return dict.fromkeys(LEAVES, 0.0)
+
+
+def _held(evidence: Evidence) -> list[Witness]:
+    """One witness of each family of numbers that held and of which none moved."""
+    moved = {_family(finding.signal) for finding in evidence.signals}
+    best: dict[str, Witness] = {}
+    for name in evidence.held:
+        brought = {
+            key: max(often(leaf, way) for way in (name, f"{name} up", f"{name} down"))
+            for key, leaf in LEAVES.items()
+        }
+        fits = {key: UNMOVED * math.log(1 - share) for key, share in brought.items()}
+        witness = Witness(words=held_words(name), fits=fits)
+        family = _family(name)
+        if family not in moved and _spread(fits) > _spread(best.get(family, NOTHING).fits):
+            best[family] = witness
+    return list(best.values())
+
+
+def _family(signal: str) -> str:
+    name = signal.partition(":")[0]
+    return FAMILIES.get(signal) or FAMILIES.get(name) or name
 
 
 def _way(finding: Finding) -> str:

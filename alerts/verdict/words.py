@@ -55,6 +55,15 @@ def signal_words(finding: Finding) -> str:
     return f"{what} {way}, on all traffic"
 
 
+def held_words(signal: str) -> str:
+    """A number on all traffic that kept its level.
+
+    >>> held_words("top_score")
+    'top score held, on all traffic'
+    """
+    return f"{signal.replace('_', ' ')} held, on all traffic"
+
+
 def missing(measured: Sequence[Measured]) -> tuple[str, ...]:
     """What no judge has measured of the rubrics that tell the layers apart."""
     known = {each.rubric for each in measured}

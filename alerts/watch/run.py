@@ -104,6 +104,7 @@ class Watch:
             (*findings, *changed, *self.noticing.blind()),
             self._fresh,
             self._dimensions.run(self._auditing.audits),
+            self._signals.held,
         )
         self.metrics.add_notices(self._fresh)
         self._fresh = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import log, pi, sin
 
 import numpy as np
@@ -13,7 +14,8 @@ from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved import MovedDetector
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.delta import Series
-from ragvigil.model.finding import Finding
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.score import Layer
 from tests.unit.alerts.minute_tables import START, Cell, add, hours, named, values
 
 USE = "chunk_utilization"
@@ -239,3 +241,24 @@ def test_a_few_very_long_requests_do_not_move_a_typical_one() -> None:
     for place in range(60):
         add(made, NOW + place * MINUTE, {series: cell(2, int(place == 7))})
         assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
+
+
+@pytest.mark.parametrize(("level", "held"), [(0.5, (USE,)), (0.45, ()), (0.3, ())])
+def test_a_number_has_held_if_no_change_that_counts_is_left(
+    level: float, held: tuple[str, ...]
+) -> None:
+    table, watched = past(flat), MovedDetector(MovedSettings())
+    since = table.end
+    watch(watched, table, 60, lambda _hour, _route: level)
+    rate = Finding(
+        finding_id="r",
+        kind=FindingKind.BROKEN,
+        service="shop",
+        environment="live",
+        routes=("/a",),
+        signal="refusal:refused",
+        layer=Layer.GENERATION,
+        since_unix_nano=since * 10**9,
+    )
+    assert watched.held(table, rate, table.end) == held
+    assert watched.held(table, replace(rate, routes=("/b",)), table.end) == ()

@@ -127,6 +127,19 @@ def test_less_context_makes_answers_incomplete_though_each_chunk_is_as_relevant(
     assert found.cause is R
 
 
+def test_refusals_beside_chunks_that_held_are_generation() -> None:
+    refused = (signal("refusal:refused", Layer.GENERATION, *Cause),)
+    held = ("chunk_utilization", "context_relevance", "score_gap", "top_score")
+    assert verdict(Evidence(signals=refused)).cause is None
+    found = verdict(Evidence(signals=refused, held=held))
+    assert found.cause is G
+    assert "context relevance held, on all traffic" in found.supports
+    # Of a family of which one moved, none tells.
+    moves = (*refused, signal("chunk_characters", Layer.RETRIEVAL))
+    both = verdict(Evidence(signals=moves, held=("score_gap",)))
+    assert both.likely == verdict(Evidence(signals=moves)).likely
+
+
 def test_signals_of_one_family_count_once() -> None:
     alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("score_gap",))
     family = ("score_gap", "top_score")
