@@ -20,6 +20,7 @@ MOST_USUAL = 500
 COUNTED = Counted(
     table="fingerprint_minutes",
     statement="fingerprint_count",
+    at_once=1800,
     parameters={"most_values": MOST_VALUES, "most_templates": MOST_TEMPLATES},
 )
 Place: TypeAlias = tuple[str, str, str]

@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MINUTE = 60
-AT_ONCE_SECONDS = 2 * 3600
-"""The longest span of minutes that one statement counts; it bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A table of such counts, the statement that counts minutes, and its parameters."""
+    """A table of such counts, the statement that counts minutes, and its parameters.
+
+    `at_once` is the longest span of minutes, in seconds, that one statement counts: it bounds the
+    memory.
+    """
 
     table: str
     statement: str
+    at_once: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -90,7 +93,7 @@ def count(
 
     `version` must be newer than all that this replica has written. Raises StoreError.
     """
-    for piece in _pieces(sorted(set(minutes))):
+    for piece in _pieces(sorted(set(minutes)), counted.at_once):
         place = {"first": piece[0], "end": piece[-1] + MINUTE, "minutes": piece}
         writer = {"replica": store.replica, "replicas": [store.replica], "epoch": store.epoch}
         stamps = {"rolled_up": rolled_up, "version": version, "form": counted.form}
@@ -116,11 +119,11 @@ def replaced(
     return sorted({int(minute) for row in rows for minute in row["minutes"]}), newest
 
 
-def _pieces(minutes: Sequence[int]) -> Iterator[list[int]]:
-    """Groups of minutes that lie within AT_ONCE_SECONDS."""
+def _pieces(minutes: Sequence[int], seconds: int) -> Iterator[list[int]]:
+    """Groups of minutes that lie within so many seconds."""
     piece: list[int] = []
     for minute in minutes:
-        if piece and minute - piece[0] >= AT_ONCE_SECONDS:
+        if piece and minute - piece[0] >= seconds:
             yield piece
             piece = []
         piece.append(minute)

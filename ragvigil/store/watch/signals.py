@@ -42,7 +42,12 @@ class Sums:
 
 def counted(choice: SignalChoice) -> Counted:
     """The sums of these signals per minute and replica."""
-    return Counted(table=SIGNAL_MINUTES, statement="signal_count", parameters=_parameters(choice))
+    return Counted(
+        table=SIGNAL_MINUTES,
+        statement="signal_count",
+        at_once=7200,
+        parameters=_parameters(choice),
+    )
 
 
 def sums(
