@@ -29,10 +29,15 @@ class Stream(Protocol):
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What a run showed; `minutes` from onset to alarm by series, infinite where there was none."""
+    """What a run showed; `minutes` from onset to alarm by series, infinite where there was none.
+
+    `early` are the alarms of the weeks before those that count.
+    """
 
     alarms: int = 0
     series_weeks: float = 0.0
+    early: int = 0
+    early_weeks: float = 0.0
     episodes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     minutes: Floats = field(default_factory=lambda: np.zeros(0))
     boost_cost: float = 1.0
@@ -69,6 +74,8 @@ def watched(
         raised = np.isin(states["state"], DOWN) & ~np.isin(was, DOWN)
         fires = plain.fires(number, counts)
         if number < warm_weeks * WEEK:
+            seen.early += int(raised.sum())
+            seen.early_weeks += series / WEEK
             continue
         is_healthy = number < begin
         after = raised & ~is_healthy
