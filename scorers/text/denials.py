@@ -31,10 +31,9 @@ def _bits(names: Iterable[str]) -> int:
     return sum(1 << CLASSES.index(name) for name in names)
 
 
-_REFUSING = tuple(
-    _bits(row)
-    for row in (("source", "untold"), ("me", "unknown"), ("topic", "unfound"), ("plain",))
-)
+_ROWS = (("source", "untold"), ("me", "unknown"), ("topic", "unfound"), ("plain",))
+"""Classes that refuse where all of a row occur in one sentence."""
+_REFUSING = tuple(map(_bits, _ROWS))
 _MATTER = _bits(("source", "me", "topic", "plain"))
 """Classes that make a reason one of the answer, not one of the world."""
 _ALL = _bits(CLASSES)

@@ -19,7 +19,7 @@ from scorers.text.sentences import Sentence, ending, sentences
 from scorers.text.tokens import tokens
 
 LEAST_WORDS, LEAST_PART = 4, 5
-"""Least words of a sentence, and of a part of a refusing one, that state something beside a refusal."""
+"""Least words of a sentence, and of a part of a refusing one, that state something else."""
 MANY_STATEMENTS = 3
 """An answer that states as much in other sentences is no partial one for a caveat: *note that the
 passages do not give the exact time*."""
@@ -28,6 +28,8 @@ MOST_BARE = 120
 LEAST_CLAUSE = 3
 """Least words of a clause that states something before its reason, or with a yes or no."""
 _AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
+_NOTHING = r"[^\s\S]"
+_BEHIND = " ,:.。।"
 _JOINED = str.maketrans("_-", "  ")
 _MARKER = re.compile(r"[\[【(]\d[\d, ]*[\])】]")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\U0010ffff]")
@@ -118,9 +120,14 @@ def _refuses(each: _Language, text: str) -> bool:
 
 
 def _own(sentence: str) -> str:
-    """A sentence without who says it, without its condition and without idioms."""
-    said = _patterns().attribution.sub(" ", _normalised(sentence).strip())
-    return str(_patterns().idiom.sub(" ", said)).strip(" ,:.。।")
+    """A sentence without who says it."""
+    said = str(_patterns().attribution.sub(" ", _normalised(sentence).strip()))
+    return said.strip(_BEHIND)
+
+
+def _plain(sentence: str, each: _Language) -> str:
+    """A sentence without a language's idioms and without its condition."""
+    return str(each.idiom.sub(" ", sentence)).strip(_BEHIND)
 
 
 def _main_clause(sentence: str, each: _Language) -> str:
@@ -129,6 +136,7 @@ def _main_clause(sentence: str, each: _Language) -> str:
     A statement about the world may be reasoned by data that lack: *not for children, because there
     are too few data*. An answer that is missing for such a reason says so before it.
     """
+    sentence = _plain(sentence, each)
     reason = each.reason.search(sentence)
     if reason is None:
         return sentence
@@ -147,8 +155,13 @@ def _is_bare(answer: str) -> bool:
     first = next(iter(sentences(start)), None)
     if first is None or len(first.text) > MOST_BARE or _asks(first.text):
         return False
-    bare = _unaccented(_own(_MARKER.sub(" ", first.text)).translate(_JOINED)).strip(_AROUND)
-    return bool(_patterns().bare.fullmatch(bare))
+    own = _own(_MARKER.sub(" ", first.text))
+    return _fits(own) and all(_fits(_plain(own, each)) for each in _patterns().languages)
+
+
+def _fits(own: str) -> bool:
+    bare = _unaccented(own.translate(_JOINED)).strip(_AROUND)
+    return _patterns().bare.fullmatch(bare) is not None
 
 
 def _asks(sentence: str) -> bool:
@@ -202,6 +215,7 @@ class _Language:
 
     code: str
     refusing: Any
+    idiom: Any
     denials: Denials
     contrast: re.Pattern[str]
     reason: re.Pattern[str]
@@ -216,7 +230,6 @@ class _Patterns:
     latin: tuple[_Language, ...]
     bare: Any
     attribution: Any
-    idiom: Any
     polar: Any
     caveat: Any
     courtesy: Any
@@ -235,6 +248,7 @@ def _patterns() -> _Patterns:
         _Language(
             code=code,
             refusing=compile_pattern("(?m)" + any_of(_of_kind("refusing", [table]))),
+            idiom=compile_pattern(any_of(_of_kind("idiom", [table])) or _NOTHING),
             denials=denials()[code],
             contrast=_words([*table["contrast"], ";"]),
             reason=_words(table.get("reason", ())),
@@ -248,7 +262,6 @@ def _patterns() -> _Patterns:
         latin=tuple(each for each in languages if each.denials.letters is None),
         bare=compile_pattern(_unaccented(any_of(_of_kind("bare", read.values())))),
         attribution=together("attribution"),
-        idiom=together("idiom"),
         polar=together("polar"),
         caveat=together("caveat"),
         courtesy=together("courtesy"),

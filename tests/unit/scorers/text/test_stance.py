@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+
 import pytest
 
 from scorers.text.stance import classify
@@ -249,3 +252,59 @@ def test_an_offer_or_an_address_behind_a_refusal_is_no_substance() -> None:
 
 def test_a_marker_behind_a_code_word_hides_no_refusal() -> None:
     assert classify("Not stated [1].").label == "refused"
+
+
+DENIALS = """\
+Whether pets are allowed, the leaflet does not say.
+No relevant passages.
+The search came back with zero results.
+Ob Haustiere erlaubt sind, lässt der Text offen.
+Über die Kosten wird im Text kein Wort verloren.
+Il n'est fait mention nulle part de la date d'ouverture.
+En ningún momento se menciona la fecha de apertura.
+O texto é omisso quanto a este ponto.
+Dal testo non si capisce chi fosse l'architetto.
+Dit gegeven is mij niet verstrekt.
+Tekst milczy na ten temat.
+Из текста нельзя понять, кто был архитектором.
+需要更多背景信息才能回答。
+判断できかねます。
+Metin bu konuda sessiz kalıyor.
+검색 결과가 없습니다.
+لا أثر لهذا البند في العقد.
+ไม่มีคำตอบ
+Sökningen gav inga träffar.
+Otteista ei käy ilmi, kuka sopimuksen allekirjoitti.
+Diríjase a atención al cliente, ya que no tengo acceso a esa información.
+""".splitlines()
+OF_THE_WORLD = """\
+The document mentions no fee, because none is charged.
+Im Dokument wird keine Gebühr genannt, weil keine anfällt.
+El documento no menciona ninguna tasa porque no se cobra.
+No tiene que aportar documentos si ya tiene una cuenta.
+Non si sa con esattezza quando fu costruito il castello, ma è citato per la prima volta nel 1204.
+The prices in the brochure do not include VAT.
+Dokumenty bez podpisu nie są przyjmowane.
+Инспектор не нашёл в подвале ничего необычного.
+我们不会在服务器上保存您的支付信息。
+文書に料金が書かれていないのは、料金がかからないためです。
+Rezervasyonu olmayan konuklar içeri alınmaz.
+""".splitlines()
+
+
+@pytest.mark.parametrize("answer", DENIALS)
+def test_what_is_denied_and_of_whom_refuses_in_any_order(answer: str) -> None:
+    assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize("answer", OF_THE_WORLD)
+def test_a_denial_of_the_world_refuses_nothing(answer: str) -> None:
+    assert classify(answer).label == "answered"
+
+
+def test_a_word_boundary_stands_beside_ascii_letters_alone() -> None:
+    """RE2 knows no other: beside another letter it never matches."""
+    folder = files("scorers").joinpath("text")
+    for name in ("refusal_patterns.toml", "denials.toml"):
+        text = folder.joinpath(name).read_text("utf-8")
+        assert not re.search(r"\\b[^\x00-\x7f]|[^\x00-\x7f]\\b", text), name
