@@ -165,7 +165,9 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     late = max(lateness(first), lateness(second))
     partial = is_partial(first) + is_partial(second)
     is_loss = partial > 0 and {first.kind, second.kind} == LOSS
-    if is_loss or (partial == 2 and may_be_one):
+    # The same kind of measured change at the same time: its medians differ from route to route.
+    is_measured = first.kind is second.kind and first.kind in MEASURED
+    if is_loss or is_measured or (partial == 2 and may_be_one):
         return apart - late <= near
     return share_route and may_be_one and apart <= near
 

@@ -119,3 +119,22 @@ def test_what_was_seen_before_a_change_did_not_begin_with_it(change: float, inci
     opened, _ = folded((), [weak], 31)
     found, _ = folded(opened, [weak, later], 33, (cut,))
     assert len(found) == incidents
+
+
+@pytest.mark.parametrize(("apart", "incidents"), [(3, 1), (40, 2)])
+def test_chunks_that_are_cut_otherwise_on_every_route_at_once_are_one_change(
+    apart: float, incidents: int
+) -> None:
+    """Texts of other routes, or in other languages, have other lengths before and after."""
+    kind = ChangeKind.RECHUNKED
+    cuts = (
+        notice("a", 0, kind, route="/a", before="chunks of 194", after="chunks of 108"),
+        notice("b", apart, kind, route="/b", before="chunks of 300", after="chunks of 120"),
+    )
+    findings = [
+        finding(f"f{cut.route}", since, kind=FindingKind.CHANGED, routes=(cut.route,),
+                signal=str(kind), layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,))
+        for cut, since in zip(cuts, (0, apart), strict=True)
+    ]  # fmt: skip
+    found, _ = folded((), findings, apart + 5, cuts)
+    assert len(found) == incidents
