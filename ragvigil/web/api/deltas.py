@@ -34,14 +34,17 @@ def deltas(
         str,
         Query(
             max_length=40,
-            description="all ticks since then instead of the newest: ISO 8601, epoch seconds, 6h",
+            description="all rows since then instead of the newest: ISO 8601, epoch seconds, 6h",
         ),
     ] = "",
     limit: Annotated[int, Query(ge=1, le=50_000)] = 10_000,
 ) -> DeltasForm:
-    """The newest tick of every series; with `since`, all ticks, oldest first.
+    """The newest tick of every series; with `since`, all rows since then, oldest first.
 
-    The newest tick of a series without traffic is the last one at which it had some.
+    The newest tick of a series without traffic is the last one at which it had some. Rows are of
+    ticks that changed, and of every full hour: one stands until the next of its series and window.
+    One with `n` 0 and no `coverage` says that the window holds nothing from then on. Ticks between
+    full hours are kept for `[store] changes_days`.
     """
     now = request.app.state.clock()
     filter_ = DeltaFilter(
