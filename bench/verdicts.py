@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.rig.matrices import Row, matrix, write_part
 from bench.rig.report import finish, progress
 from bench.rig.verdict_answers import FLIPS
 from bench.rig.verdict_faults import FAULTS, JUDGED, Fault, run
@@ -24,6 +25,7 @@ from ragvigil.model.notice import Cause
 
 SEED = 53
 RUNS, SMALL_RUNS = 200, 8
+DOCUMENT_PART = "simulated services"
 UNDETERMINED, UNNOTICED = "undetermined", "no incident"
 COLUMNS = (*(cause.value for cause in Cause), UNDETERMINED, UNNOTICED)
 LEAST_RIGHT, MOST_WRONG, MOST_OPEN = 0.93, 0.05, 0.30
@@ -59,29 +61,23 @@ def rates(counts: Counts) -> dict[str, float]:
 
 def table(counts: Counts) -> str:
     """The confusion matrix in Markdown: a row a fault, a column what was said."""
-    lines = [
-        f"| fault | layer | {' | '.join(COLUMNS)} |",
-        "|---|---" + "|---:" * len(COLUMNS) + "|",
+    rows = [
+        Row(
+            fault=fault.name,
+            layer=f"{fault.cause} ({fault.part})" if fault.part else fault.cause.value,
+            right=fault.cause.value,
+            said=counts[fault.name],
+        )
+        for fault in FAULTS
     ]
-    for fault in FAULTS:
-        said = counts[fault.name]
-        cells = [
-            f"**{said[column]}**" if column == fault.cause.value else f"{said[column] or ''}"
-            for column in COLUMNS
-        ]
-        layer = f"{fault.cause} ({fault.part})" if fault.part else fault.cause.value
-        lines.append(f"| {fault.name} | {layer} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return matrix(rows, COLUMNS)
 
 
-def document(counts: Counts, figures: Mapping[str, float], runs: int, seed: int) -> str:
-    """`docs/verdicts.md`."""
+def part_of(counts: Counts, figures: Mapping[str, float], runs: int, seed: int) -> str:
+    """What the document tells of the simulations."""
     right, wrong = f"{figures['right_of_named']:.1%}", f"{figures['wrong']:.1%}"
-    return f"""# Which layer: how often the verdict is right
-
-Made by `python bench/verdicts.py --write docs/verdicts.md`, seed {seed}, {runs} runs a fault:
-simulated services, a judge that errs in {FLIPS:.0%} of its verdicts, an audit in {JUDGED:.0%} of
-the runs. How the evidence is weighed: `alerts/verdict/posterior.py`.
+    return f"""Seed {seed}, {runs} runs a fault; a judge that errs in {FLIPS:.0%} of its verdicts,
+an audit in {JUDGED:.0%} of the runs.
 
 - Of the layers named, {right} are right (bar: at least {LEAST_RIGHT:.0%}).
 - Of all incidents, {wrong} got a wrong layer (bar: at most {MOST_WRONG:.0%}).
@@ -91,10 +87,6 @@ the runs. How the evidence is weighed: `alerts/verdict/posterior.py`.
   to be the reranker's.
 
 {table(counts)}
-
-The right layer is bold. *No incident*: nothing was noticed in the run. Documents that are gone look
-like a worse retriever where no change of documents was noticed; without a source of truth, stale
-documents are found by their notice alone.
 """
 
 
@@ -103,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--write", type=Path, help="the document to write")
+    parser.add_argument("--write", type=Path, help="the document that gets the matrix")
     given = parser.parse_args()
     runs = SMALL_RUNS if given.small else RUNS
     rng = np.random.default_rng(given.seed)
@@ -116,7 +108,7 @@ def main() -> None:
         progress(f"{fault.name} ({fault.cause}): {dict(counts[fault.name])}, parts {dict(parts)}")
     figures = {**rates(counts), "reranker_told": round(told / max(of_reranker, 1), 3)}
     if given.write:
-        given.write.write_text(document(counts, figures, runs, given.seed), encoding="utf-8")
+        write_part(given.write, DOCUMENT_PART, part_of(counts, figures, runs, given.seed))
     bars = {
         f"right of those named >= {LEAST_RIGHT}": figures["right_of_named"] >= LEAST_RIGHT,
         f"wrong of all <= {MOST_WRONG}": figures["wrong"] <= MOST_WRONG,
