@@ -79,9 +79,7 @@ def watched(
             continue
         is_healthy = number < begin
         after = raised & ~is_healthy
-        seen.alarms += int((raised & is_healthy).sum())
-        seen.series_weeks += float(is_healthy.sum()) / WEEK
-        seen.plain += int((fires & is_healthy).sum())
+        _count_healthy(seen, raised, fires, is_healthy)
         seen.episodes += after & (states["onset"] != onset)
         first = after & np.isinf(seen.minutes)
         seen.minutes[first] = (number + 1 - begin[first]) * TICK / 60
@@ -89,6 +87,14 @@ def watched(
         boost = _boosted(boost, states) if boosts else boost
     seen.boost_cost = cost / max(seen.series_weeks * WEEK, 1.0)
     return seen
+
+
+def _count_healthy(
+    seen: Outcome, raised: np.ndarray, fires: np.ndarray, is_healthy: np.ndarray
+) -> None:
+    seen.alarms += int((raised & is_healthy).sum())
+    seen.series_weeks += float(is_healthy.sum()) / WEEK
+    seen.plain += int((fires & is_healthy).sum())
 
 
 def _boosted(boost: Floats, states: States) -> Floats:
