@@ -23,6 +23,7 @@ from alerts.drift.state import DAY, WIDTH, DriftState
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Notice
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary
 from ragvigil.store.watch import boosts as boost_rows
@@ -124,7 +125,14 @@ class DriftJob:
         while first < closed and not read:
             ticks = self._ticks_at_once[source.name]
             end = min(closed, first + ticks * TICK_SECONDS)
-            read = source.read(first, end)
+            try:
+                read = source.read(first, end)
+            except QueryFailed:
+                # After many ticks without scores, so many with scores are too many rows.
+                if ticks == 1:
+                    raise
+                self._ticks_at_once[source.name] = ticks // 2
+                continue
             self._ticks_at_once[source.name] = self._next_size(read, ticks)
             for time, rows, values, scores in self._ticks(read):
                 self._anchor(time, changes)
