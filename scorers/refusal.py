@@ -16,7 +16,7 @@ advice where to look and questions do not count as statements. *Partial*: it doe
 behind an answer in full (*note that the passages give no exact time*) makes it no partial one.
 A code word (`N/A`, `NO_ANSWER`) or a phrase without a verb (*Not mentioned in the context.*) at the
 start refuses too. Quotations and code are not the answer's own words and are ignored. Patterns are
-data, per language (`text/refusal_patterns.toml`).
+data, per language (`text/refusal_patterns.toml`; `text/denials.toml`: what is denied, and of whom).
 """
 
 from __future__ import annotations
