@@ -47,7 +47,9 @@ def read(
         stored.counts(store, first, last, bin_seconds=TICK_SECONDS, with_labels=follows_labels)
         for first, last in _pieces(store, start, end)
     ]
-    series = sorted({each for piece in pieces for each in piece.series}, key=astuple)
+    # The newest first: older rows do not say who scored.
+    known = {each for piece in reversed(pieces) for each in piece.series}
+    series = sorted(known, key=astuple)
     place = {each: position for position, each in enumerate(series)}
     rollups = fold(
         series,

@@ -24,7 +24,7 @@ from ragvigil.model.score import Score
 from ragvigil.model.text import visible
 
 OTHER = "__other__"
-SERIES_LABELS = ("service", "environment", "route", "rubric", "layer")
+SERIES_LABELS = ("service", "environment", "route", "rubric", "layer", "kind")
 """Labels of every counter; gauges have the window, too."""
 WINDOW_LABELS = (*SERIES_LABELS, "window")
 STALE_SECONDS = 2 * TICK_SECONDS
@@ -163,9 +163,9 @@ class ScoreMetrics(Collector):
     def add(self, counts: ScoreCounts) -> None:
         """Adds sums of scores to the counters."""
         with self._lock:
-            for (service, environment, route, rubric, layer), counts_of in counts.series.items():
+            for (service, environment, route, rubric, *rest), counts_of in counts.series.items():
                 place = self._cap.labels(service, environment, route)
-                self._add_counted((*place, rubric, layer), rubric, counts_of)
+                self._add_counted((*place, rubric, *rest), rubric, counts_of)
 
     def add_later(self, record: RagRecord, scores: Iterable[Score]) -> None:
         """Counts scores that a record got after it was stored."""
@@ -230,4 +230,5 @@ class ScoreMetrics(Collector):
     def _place(self, row: Delta) -> Key:
         series = row.series
         place = self._cap.labels(series.service, series.environment, series.route)
-        return (*place, series.rubric, series.layer.value, row.window)
+        kind = series.kind.value if series.kind else ""
+        return (*place, series.rubric, series.layer.value, kind, row.window)

@@ -13,14 +13,16 @@ Key = tuple[str, ...]
 def pooled(rows: Iterable[Delta], place: Callable[[Delta], Key]) -> dict[Key, Delta]:
     """Returns one row per key.
 
-    Of a series' segments the one with most scores stands for it: scores of two judge versions are
-    never averaged. Routes that share a key are weighted by their number of scores; intervals and
-    detection limits, which cannot be pooled, are None then.
+    Of the segments of one kind the one with most scores stands for a series: scores of two judge
+    versions are never averaged, and neither a judge nor a local scorer stands for the other.
+    Routes that share a key are weighted by their number of scores; intervals and detection limits,
+    which cannot be pooled, are None then.
     """
     largest: dict[Key, Delta] = {}
     for row in rows:
         series = row.series
-        key = (series.service, series.environment, series.route, series.rubric, row.window)
+        kind = series.kind or ""
+        key = (series.service, series.environment, series.route, series.rubric, kind, row.window)
         if key not in largest or row.n > largest[key].n:
             largest[key] = row
     groups: dict[Key, list[Delta]] = {}

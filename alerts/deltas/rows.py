@@ -86,7 +86,7 @@ def stored(
     series = by_name["series"]
     columns = {
         **by_name,
-        **{name: [getattr(each, name) for each in series] for name in SERIES},
+        **{name: [getattr(each, name) or "" for each in series] for name in SERIES},
         **{name: [value] * len(series) for name, value in constants.items()},
     }
     return zip(*(columns[name] for name in order), strict=True)

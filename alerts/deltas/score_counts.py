@@ -9,8 +9,10 @@ from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score, Stream
 
-SeriesKey = tuple[str, str, str, str, str]
-"""Service, environment, route, rubric, layer."""
+COUNTED = (Stream.BASE, Stream.PROXY)
+"""Streams that are counted: others would bias means."""
+SeriesKey = tuple[str, str, str, str, str, str]
+"""Service, environment, route, rubric, layer, kind."""
 
 
 @dataclass(slots=True)
@@ -48,11 +50,14 @@ class ScoreCounts:
                 self.add(scored.record, scored.scores)
 
     def add(self, record: RagRecord, scores: Iterable[Score]) -> None:
-        """Adds those of a record's scores that are of the base sample; others would bias means."""
+        """Adds those of a record's scores that are of all answers, or of a uniform sample of them.
+
+        What a local scorer says of a judge's rubric is of another kind, so it is counted beside it.
+        """
         place = (record.service, record.environment, record.route)
         for score in scores:
-            if score.stream is Stream.BASE:
-                key = (*place, score.rubric, score.layer.value)
+            if score.stream in COUNTED:
+                key = (*place, score.rubric, score.layer.value, score.kind.value)
                 counted = self.series.get(key)
                 if counted is None:
                     counted = self.series[key] = LabelledCounts()

@@ -217,12 +217,12 @@ def _shares(layer: str, scope: str) -> Chart:
 
 
 def _pooled(scope: str) -> Query:
-    """One rubric over its routes, weighted by records; service and environment stay apart."""
-    by = "service, environment, rubric"
+    """One rubric over its routes, weighted by records; places stay apart, and who scored."""
+    by = "service, environment, rubric, kind"
     mean = f'ragvigil_score_mean{{{scope}, window="$window"}}'
     records = f'ragvigil_score_records{{{scope}, window="$window"}}'
     pooled = f"sum by ({by}) ({mean} * {records}) / (sum by ({by}) ({records} and {mean}) > 0)"
-    return Query(expr=pooled, name="{{rubric}} {{service}} {{environment}}")
+    return Query(expr=pooled, name="{{rubric}} {{kind}} {{service}} {{environment}}")
 
 
 def _watched(scope: str) -> Chart:
@@ -245,7 +245,7 @@ def _watched(scope: str) -> Chart:
 
 def _moved(scope: str) -> Chart:
     six_hours = f'{scope}, window="6h"'
-    by = f"{PLACE}, rubric"
+    by = f"{PLACE}, rubric, kind"
     moved = f"(ragvigil_score_moved{{{six_hours}}} != 0)"
     names = {
         "delta": "delta",

@@ -82,7 +82,9 @@ def _rubrics() -> Chart:
         shape=Shape.TABLE,
         unit=Unit.SHARE,
         queries=tuple(
-            Query(expr=f"max by (layer, rubric) (ragvigil_score_{name}{{{SHOWN}}})", name=name)
+            Query(
+                expr=f"max by (layer, rubric, kind) (ragvigil_score_{name}{{{SHOWN}}})", name=name
+            )
             for name in columns
         ),
         columns=columns,
@@ -93,14 +95,14 @@ def _rubrics() -> Chart:
 
 
 def _detection_limits() -> Chart:
-    limit = f"max by (rubric) (ragvigil_score_detection_limit{{{SEEN_OVER_A_DAY}}})"
+    limit = f"max by (rubric, kind) (ragvigil_score_detection_limit{{{SEEN_OVER_A_DAY}}})"
     return Chart(
         title="Sees drops of at least … in 24 h",
         says="The smallest drop of each rubric that a day of this route's traffic can show.",
         todo="Too large: judge a larger share, or rely on the service's pooled series.",
         shape=Shape.NUMBER,
         unit=Unit.SHARE,
-        queries=(Query(expr=limit, name="{{rubric}}"),),
+        queries=(Query(expr=limit, name="{{rubric}} {{kind}}"),),
         limits=Limits(orange=0.1),
         width=16,
         height=6,
@@ -108,14 +110,14 @@ def _detection_limits() -> Chart:
 
 
 def _sustained() -> Chart:
-    drop = f"max by (rubric, window) (ragvigil_score_sustained_drop{{{ROUTE}, {SCORES}}})"
+    drop = f"max by (rubric, kind, window) (ragvigil_score_sustained_drop{{{ROUTE}, {SCORES}}})"
     return Chart(
         title="Drops that last",
         says="Rubrics whose 30- or 90-minute mean stayed down for as long as the window is.",
         todo="Look at its chart below for when it began, and at the marks for what changed then.",
         shape=Shape.BARS,
         unit=Unit.STATE,
-        queries=(Query(expr=drop, name="{{rubric}} {{window}}"),),
+        queries=(Query(expr=drop, name="{{rubric}} {{kind}} {{window}}"),),
         limits=Limits(red=1),
         states={0: "no", 1: "yes"},
         lowest=0,
@@ -131,21 +133,24 @@ def _layer(layer: str) -> Section:
 
 def _rubric(layer: str) -> Chart:
     of = f'{SHOWN}, layer="{layer}", rubric=~"${layer}"'
-    baseline = f"ragvigil_score_baseline{{{of}}}"
-    low, high = (f"{baseline} + ragvigil_score_delta_{end}{{{of}}}" for end in ("low", "high"))
+    mean, baseline, low, high = (
+        _judged_first(f"ragvigil_score_{name}", of)
+        for name in ("mean", "baseline", "delta_low", "delta_high")
+    )
     return Chart(
         title=f"${layer}",
         says="Mean over the window; the band is its 95 % interval; the dashed line the baseline. "
-        "Gaps: too little could be scored, or nothing was asked.",
+        "Gaps: too little could be scored, or nothing was asked. Where a judge scores it, this is "
+        "what the judge says.",
         todo="Where the band leaves the baseline, read a failing trace: "
         "`ragvigil trace ID`, ids from the overview's incidents or `ragvigil deltas`.",
         shape=Shape.LINES,
         unit=Unit.SHARE,
         queries=(
-            Query(expr=f"ragvigil_score_mean{{{of}}}", name="mean"),
+            Query(expr=mean, name="mean"),
             Query(expr=baseline, name="baseline"),
-            Query(expr=low, name="lower"),
-            Query(expr=high, name="upper"),
+            Query(expr=f"{baseline} + {low}", name="lower"),
+            Query(expr=f"{baseline} + {high}", name="upper"),
         ),
         lowest=0,
         highest=1,
@@ -156,13 +161,18 @@ def _rubric(layer: str) -> Chart:
     )
 
 
+def _judged_first(metric: str, of: str) -> str:
+    """A judge's series of a rubric where there is one, else that of code or a local model."""
+    return f'({metric}{{{of}, kind="judge"}} or ignoring(kind) {metric}{{{of}}})'
+
+
 def _answers() -> Section:
     return Section(title="Answers", charts=(_failing(), _labels(), _coverage(), _absent()))
 
 
 def _failing() -> Chart:
     failed, count = (
-        f"sum by (rubric) (increase(ragvigil_score_{name}_total{{{ROUTE}}}[1h]))"
+        f"sum by (rubric, kind) (increase(ragvigil_score_{name}_total{{{ROUTE}}}[1h]))"
         for name in ("failed", "count")
     )
     return Chart(
@@ -171,20 +181,20 @@ def _failing() -> Chart:
         todo="The labels beside tell in which way they fail.",
         shape=Shape.LINES,
         unit=Unit.SHARE,
-        queries=(Query(expr=f"{failed} / ({count} > 0)", name="{{rubric}}"),),
+        queries=(Query(expr=f"{failed} / ({count} > 0)", name="{{rubric}} {{kind}}"),),
         lowest=0,
     )
 
 
 def _labels() -> Chart:
-    counted = f"sum by (rubric, label) (increase(ragvigil_score_labels_total{{{ROUTE}}}[1h]))"
+    counted = f"sum by (rubric, kind, label) (increase(ragvigil_score_labels_total{{{ROUTE}}}[1h]))"
     return Chart(
         title="Labels, last hour",
         says="Answers by the label that a rubric gave: refused, quote not found, and so on.",
         todo="A label that is new, or grows, says what went wrong.",
         shape=Shape.STACK,
         unit=Unit.PLAIN,
-        queries=(Query(expr=f"{counted} > 0", name="{{rubric}}: {{label}}"),),
+        queries=(Query(expr=f"{counted} > 0", name="{{rubric}} {{kind}}: {{label}}"),),
         lowest=0,
     )
 
@@ -198,7 +208,10 @@ def _coverage() -> Chart:
         shape=Shape.LINES,
         unit=Unit.SHARE,
         queries=(
-            Query(expr=f"max by (rubric) (ragvigil_score_coverage{{{SHOWN}}})", name="{{rubric}}"),
+            Query(
+                expr=f"max by (rubric, kind) (ragvigil_score_coverage{{{SHOWN}}})",
+                name="{{rubric}} {{kind}}",
+            ),
         ),
         limits=Limits(red=0.5, low_is_bad=True),
         lowest=0,
@@ -207,7 +220,7 @@ def _coverage() -> Chart:
 
 
 def _absent() -> Chart:
-    absent = f"sum by (rubric) (increase(ragvigil_score_absent_total{{{ROUTE}}}[1h]))"
+    absent = f"sum by (rubric, kind) (increase(ragvigil_score_absent_total{{{ROUTE}}}[1h]))"
     return Chart(
         title="Records not seen, last hour",
         says="Records that a rubric could not score because a field is not in the spans. "
@@ -215,7 +228,7 @@ def _absent() -> Chart:
         todo="`ragvigil doctor` gives the line of configuration that sends the field.",
         shape=Shape.LINES,
         unit=Unit.PLAIN,
-        queries=(Query(expr=absent, name="{{rubric}}"),),
+        queries=(Query(expr=absent, name="{{rubric}} {{kind}}"),),
         lowest=0,
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Kind, Layer
 
 
 class BaselineKind(StrEnum):
@@ -53,7 +54,8 @@ class Series:
     """The scores that a mean is taken over. `segment` names the versions of rubric and scorer.
 
     `rubric` is `<rubric>:<label>` for the rate of a label, `<rubric>:failed` for the share of
-    records that fail.
+    records that fail. `kind` says who scores it, None where that is not known; it follows from the
+    segment, so that series are equal without it.
     """
 
     service: str
@@ -62,6 +64,7 @@ class Series:
     rubric: str
     layer: Layer = Layer.CROSS_CUTTING
     segment: str = ""
+    kind: Kind | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,3 +129,19 @@ class Delta:
     def holds(self) -> bool:
         """Whether anything was scored, or could not be seen; a row without says that it ended."""
         return self.n > 0 or self.coverage is not None
+
+
+def judged_first(deltas: Iterable[Delta]) -> list[Delta]:
+    """Leaves out what a local scorer says of a rubric that a judge scores at the same place.
+
+    For readers that want a single answer of a rubric: local values are another series beside it.
+    """
+    rows = list(deltas)
+    judged = {_place(row) for row in rows if row.series.kind is Kind.JUDGE}
+    return [row for row in rows if row.series.kind is Kind.JUDGE or _place(row) not in judged]
+
+
+def _place(row: Delta) -> tuple[str, ...]:
+    series = row.series
+    rubric = series.rubric.partition(":")[0]
+    return (series.service, series.environment, series.route, rubric, row.window)

@@ -11,6 +11,7 @@ from alerts.incidents.message import lines
 from alerts.incidents.verbs import UnknownIncident, VerbDoesNotFit
 from alerts.incidents.why import Situation, why
 from clustering.issues.metrics import URGENT
+from ragvigil.model.delta import judged_first
 from ragvigil.model.incident import Incident, Severity, Verb
 from ragvigil.model.issue import Issue
 from ragvigil.store.engine.store import Store
@@ -90,7 +91,7 @@ class Incidents:
                 for audit in audits.find(self._store, since=since, service=service)
                 if not audit.routes or not route or route in audit.routes
             ],
-            deltas=rubric_deltas.latest(self._store, filter_, int(now)),
+            deltas=judged_first(rubric_deltas.latest(self._store, filter_, int(now))),
             visible_drops=self._visible_drops(int(now), service, route),
             last_record=records.last,
             records=records.records,

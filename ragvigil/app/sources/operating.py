@@ -7,7 +7,7 @@ from dataclasses import asdict
 from threading import Lock
 
 from alerts.signals.operating import PAIRS, RECALL, UTILIZATION, OperatingPoint, operating_points
-from ragvigil.model.delta import Delta
+from ragvigil.model.delta import Delta, judged_first
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import operating
@@ -54,5 +54,5 @@ class Operating:
     def _deltas(self, now: int) -> list[Delta]:
         names = {name for pair in PAIRS for name in (pair.rose, pair.fell)}
         filter_ = rubric_deltas.DeltaFilter(window="24h", since=now - DELTAS_SECONDS)
-        deltas = rubric_deltas.latest(self._store, filter_, now)
+        deltas = judged_first(rubric_deltas.latest(self._store, filter_, now))
         return [delta for delta in deltas if delta.series.rubric in names]

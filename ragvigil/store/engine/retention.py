@@ -24,6 +24,7 @@ KEPT = {
     "quarantine": ("scores_days", "toDate(time)"),
     "signal_minutes": ("scores_days", "toDate(minute)"),
     "fingerprint_minutes": ("scores_days", "toDate(minute)"),
+    "proxy_rollups": ("deltas_days", "toDate(minute)"),
     "rollups": ("deltas_days", "toDate(minute)"),
     "delta_changes": ("changes_days", "toDate(tick)"),
     "rubric_deltas": ("deltas_days", "toDate(tick)"),

@@ -9,6 +9,8 @@ SELECT
     sum(rollups.failed) AS failed,
     sum(rollups.absent) AS absent,
     sum(rollups.not_applicable) AS not_applicable
-FROM rollups FINAL
-WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+FROM
+(
+    @all_rollups
+) AS rollups
 GROUP BY series, start

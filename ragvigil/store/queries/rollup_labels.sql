@@ -4,8 +4,10 @@ SELECT
     intDiv(toUnixTimestamp(minute), {bin:UInt32}) * {bin:UInt32} AS start,
     pair.1 AS label,
     sum(pair.2) AS records
-FROM rollups FINAL
+FROM
+(
+    @all_rollups
+) AS rollups
 ARRAY JOIN CAST(labels, 'Array(Tuple(String, UInt64))') AS pair
-WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
 GROUP BY series, start, label
 ORDER BY series, label, start

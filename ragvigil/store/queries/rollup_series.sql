@@ -10,8 +10,18 @@ SELECT
     any(rollups.route) AS route,
     any(rollups.rubric) AS rubric,
     any(rollups.layer) AS layer,
-    any(rollups.segment) AS segment
-FROM rollups
-WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+    any(rollups.segment) AS segment,
+    -- Older rows have none.
+    max(toString(rollups.kind)) AS kind
+FROM
+(
+    SELECT service, environment, route, rubric, layer, segment, kind
+    FROM rollups
+    WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+    UNION ALL
+    SELECT service, environment, route, rubric, layer, segment, kind
+    FROM proxy_rollups
+    WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+) AS rollups
 GROUP BY id
 ORDER BY service, environment, route, layer, rubric, segment

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.delta import Series
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Kind, Layer, Stream
 from ragvigil.store.engine.priority import Priority
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HOUR = 3600
 AT_ONCE_SECONDS = 2 * HOUR
 """The longest span of minutes that one statement recomputes; it bounds the memory."""
+TABLES = {Stream.BASE: "rollups", Stream.PROXY: "proxy_rollups"}
+"""Where the scores of a stream are counted: local ones beside a judge's, never in its means."""
 COUNTS = ("n", "total", "squares", "failed", "absent", "not_applicable")
 
 
@@ -139,7 +141,10 @@ def _recompute(store: Store, first: int, last: int, minutes: list[int], version:
         "replica": store.replica,
         "epoch": store.epoch,
     }
-    store.run("rollup_recompute", parameters)
+    # The means come last: a reader of changes goes by their version.
+    for stream in (Stream.PROXY, Stream.BASE):
+        where = {"stream": stream.value, "table": TABLES[stream]}
+        store.run("rollup_recompute", parameters | where)
 
 
 def _chunks(minutes: list[int]) -> Iterator[list[int]]:
@@ -162,6 +167,7 @@ def _series(row: dict[str, Any]) -> Series:
         rubric=row["rubric"],
         layer=Layer(row["layer"]),
         segment=row["segment"],
+        kind=Kind(row["kind"]) if row["kind"] else None,
     )
 
 

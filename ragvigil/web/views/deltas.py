@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from ragvigil.model.delta import BaselineKind, Delta, Estimate, Moved, Series
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Kind, Layer
 from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.views.values import api_values, view
@@ -27,8 +27,6 @@ HOUR = 3600
 HOURS = 24
 FOLLOWED_SECONDS = 2 * 86_400
 """What was seen of a series this long ago is not said of it now."""
-LIVE_SECONDS = 600
-"""A series whose newest tick is older than this is not live: its windows are shown as they were."""
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")
 _names = attrgetter("service", "environment", "route", "rubric", "layer", "segment")
 
@@ -42,9 +40,12 @@ class DeltaForm(BaseModel):
     rubric: str = Field(description="a rubric, or `rubric:label` for the rate of a label")
     layer: Layer
     segment: str = Field(description="versions of rubric and scorer")
+    kind: Kind | None = Field(
+        description="who scores it: a rubric may have a local and a judged row"
+    )
     is_judged: bool | None = Field(
         default=None,
-        description="whether a judge scores it, not code or a local model; null for past ticks",
+        description="whether a judge scores it, not code or a local model; null where unknown",
     )
     tick: datetime = Field(description="end of the window")
     closed: bool = Field(description="whether the tick no longer waits for late scores")
@@ -93,7 +94,7 @@ class DeltaForm(BaseModel):
 
 
 class DeltasForm(BaseModel):
-    """The newest tick of every series that matches, or all ticks since a time."""
+    """The newest tick of every series that matches, or all rows since a time."""
 
     deltas: list[DeltaForm]
 
@@ -107,7 +108,7 @@ def newest_deltas(
     with `with_rates`, which costs as much as all the others.
     """
     time = int(now.timestamp())
-    present = sorted(_present(rubric_deltas.latest(store, filter_, time), time), key=_order)
+    present = sorted(rubric_deltas.latest(store, filter_, time), key=_order)
     hours = _hourly_means(store, time - time % HOUR + HOUR, with_rates) if present else {}
     judges = judge_segments(store, time) if present else frozenset()
     drops = visible_drops(store, time - FOLLOWED_SECONDS) if present else {}
@@ -150,12 +151,11 @@ def delta_form(
     `judges` are rubric and segment of what judges score, None where that is not known.
     """
     series = delta.series
-    rubric = series.rubric.partition(":")[0]
     return view(
         DeltaForm,
         delta,
         **api_values(series),
-        is_judged=None if judges is None else (rubric, series.segment) in judges,
+        is_judged=_is_judged(series, judges),
         basis=delta.basis,
         visible_drop=visible_drop,
         tick=_time(delta.tick),
@@ -164,27 +164,18 @@ def delta_form(
     )
 
 
+def _is_judged(series: Series, judges: Collection[tuple[str, str]] | None) -> bool | None:
+    if series.kind is not None:
+        return series.kind is Kind.JUDGE
+    return None if judges is None else (series.rubric.partition(":")[0], series.segment) in judges
+
+
 def _time(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def _order(delta: Delta) -> tuple[str | int, ...]:
     return (*_names(delta.series), WINDOWS.index(delta.window))
-
-
-def _present(deltas: Iterable[Delta], now: int) -> Iterator[Delta]:
-    """Rows of each live series' newest tick: a window that is empty by now has no row there.
-
-    Of a series that is not live, the newest row of each window.
-    """
-    rows = list(deltas)
-    newest: dict[Series, int] = {}
-    for row in rows:
-        newest[row.series] = max(row.tick, newest.get(row.series, 0))
-    for row in rows:
-        tick = newest[row.series]
-        if row.tick == tick or tick < now - LIVE_SECONDS:
-            yield row
 
 
 def _hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.delta import Moved, Series
+from ragvigil.model.delta import Moved, Series, judged_first
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rubric_deltas, series_bins
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
@@ -275,7 +275,7 @@ def _newest_deltas(store: Store, filter_: SeriesFilter, now: int) -> dict[Series
         window=WINDOW,
         until=now + TICK_SECONDS,
     )
-    rows = rubric_deltas.latest(store, place, now)
+    rows = judged_first(rubric_deltas.latest(store, place, now))
     drops = visible_drops(store, now - FOLLOWED_SECONDS)
     return {
         row.series: delta_form(row, [], visible_drop=drops.get(row.series))

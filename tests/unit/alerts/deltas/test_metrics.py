@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,7 +15,7 @@ from alerts.settings import MetricsSettings
 from ragvigil.model.delta import Delta, Moved, Series
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Layer, Score
+from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.model.span import Closed, Trace
 from tests.monitoring import tool
 
@@ -97,6 +98,25 @@ def test_counters_hold_sum_count_failed_absent_and_labels() -> None:
     assert found["ragvigil_score_absent_total", "/refunds"] == 1
     assert found["ragvigil_score_labels_total", "quote_not_found"] == 1
     assert found["ragvigil_score_labels_total", "marker_mismatch"] == 1
+
+
+def test_what_a_judge_and_a_local_model_say_of_a_rubric_are_two_samples() -> None:
+    of = metrics()
+    judged = Score(rubric="groundedness", value=0.25, kind=Kind.JUDGE)
+    local = replace(judged, value=0.75, kind=Kind.MODEL, stream=Stream.PROXY)
+    count(of, outcome(judged, local, replace(judged, stream=Stream.SUSPICIOUS)))
+    row = delta(mean=0.25, n=10)
+    own = replace(row.series, kind=Kind.JUDGE)
+    other = replace(row.series, kind=Kind.MODEL, segment="2")
+    of.show([replace(row, series=own), replace(row, series=other, mean=0.75, n=400)])
+    found = {
+        (sample.name, sample.labels["kind"]): sample.value
+        for family in text_string_to_metric_families(exposition(of))
+        for sample in family.samples
+    }
+    for name in ("ragvigil_score_sum_total", "ragvigil_score_mean"):
+        assert (found[name, "judge"], found[name, "model"]) == (0.25, 0.75)
+    assert found["ragvigil_score_count_total", "judge"] == 1
 
 
 def test_a_later_generation_of_a_record_is_not_counted_again() -> None:

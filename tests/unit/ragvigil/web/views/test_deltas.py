@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from ragvigil.model.delta import Delta, Series
+from alerts.deltas.job import run_deltas
+from alerts.settings import AlertsSettings
+from ragvigil.model.delta import Delta, Series, judged_first
 from ragvigil.model.score import Kind, Layer, Stream
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rubric_deltas
@@ -38,3 +40,21 @@ def test_the_local_and_the_judged_series_of_a_rubric_are_two_rows(store: Store) 
     }
     past = deltas_since(store, DeltaFilter(since=TICK - 3600))
     assert [each.is_judged for each in past] == [None, None, None]
+
+
+def test_both_are_rolled_up_and_become_rows_that_say_who_scored(store: Store) -> None:
+    local_score = verdict(0.9, judge="local", kind=Kind.MODEL, stream=Stream.PROXY)
+    keep_judged(store, {1: [verdict(0.4), local_score], 2: [local_score]})
+    run_deltas(store, SECONDS, AlertsSettings(), failing=("groundedness",))
+    wanted = DeltaFilter(rubric="groundedness", window="6h")
+    now = datetime.fromtimestamp(SECONDS, UTC)
+    found = newest_deltas(store, wanted, now)
+    assert {each.kind: (each.mean, each.n, each.is_judged) for each in found} == {
+        Kind.JUDGE: (0.4, 1, True),
+        Kind.MODEL: (0.9, 2, False),
+    }
+    assert {each.hours[-1] for each in found} == {0.4, 0.9}
+    past = deltas_since(store, replace(wanted, since=TICK - 3600))
+    assert {each.is_judged for each in past} == {True, False}
+    rows = rubric_deltas.latest(store, wanted, SECONDS)
+    assert [row.series.kind for row in judged_first(rows)] == [Kind.JUDGE]

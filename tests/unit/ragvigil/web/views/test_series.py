@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import fmean
@@ -143,7 +144,8 @@ def test_shares_of_labels_are_counted_over_all_scores(store: Store) -> None:
 def test_the_newest_comparison_until_the_end_stands_beside_a_series(store: Store) -> None:
     write(store, [(NOON, 1.0)])
     mine = of(store, ASK, NOON - HOUR, NOON + HOUR)[0]
-    name = Name(**{key: getattr(mine, key) for key in Name.__dataclass_fields__})
+    keys = (field.name for field in fields(Name) if field.compare)
+    name = Name(**{key: getattr(mine, key) for key in keys})
     ticks = [
         Delta(series=name, tick=tick, window="6h", n=9, delta=delta, since=NOON, moved=Moved.FELL)
         for tick, delta in ((NOON + HOUR + 300, -0.2), (NOON + 2 * HOUR, -0.4))

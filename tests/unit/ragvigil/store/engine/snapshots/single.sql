@@ -1067,6 +1067,46 @@ SELECT * FROM rubric_deltas FINAL WHERE tick >= now() - INTERVAL 2 DAY;
 
 ALTER TABLE rubric_deltas DELETE WHERE toMinute(tick) != 0;
 
+ALTER TABLE rollups
+    ADD COLUMN IF NOT EXISTS kind LowCardinality(String) CODEC(ZSTD(1)) AFTER segment;
+
+ALTER TABLE rubric_deltas
+    ADD COLUMN IF NOT EXISTS kind LowCardinality(String) CODEC(ZSTD(1)) AFTER segment;
+
+ALTER TABLE delta_changes
+    ADD COLUMN IF NOT EXISTS kind LowCardinality(String) CODEC(ZSTD(1)) AFTER segment;
+
+ALTER TABLE drift_states
+    ADD COLUMN IF NOT EXISTS kind LowCardinality(String) CODEC(ZSTD(1)) AFTER segment;
+
+CREATE TABLE IF NOT EXISTS proxy_rollups
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    service LowCardinality(String) CODEC(ZSTD(1)),
+    environment LowCardinality(String) CODEC(ZSTD(1)),
+    route LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    segment LowCardinality(String) CODEC(ZSTD(1)),
+    kind LowCardinality(String) CODEC(ZSTD(1)),
+    version UInt64 CODEC(ZSTD(1)),
+    n UInt64 CODEC(ZSTD(1)),
+    total Float64 CODEC(ZSTD(1)),
+    squares Float64 CODEC(ZSTD(1)),
+    failed UInt64 CODEC(ZSTD(1)),
+    not_applicable UInt64 CODEC(ZSTD(1)),
+    absent UInt64 CODEC(ZSTD(1)),
+    histogram Array(UInt64) CODEC(ZSTD(1)),
+    labels Map(String, UInt64) CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(minute)
+ORDER BY (minute, service, environment, route, rubric, layer, segment)
+TTL toDate(minute) + INTERVAL 400 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
 CREATE TABLE IF NOT EXISTS signal_minutes
 (
     minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
