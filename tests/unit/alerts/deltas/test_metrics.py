@@ -110,7 +110,7 @@ def test_what_a_judge_and_a_local_model_say_of_a_rubric_are_two_samples() -> Non
     other = replace(row.series, kind=Kind.MODEL, segment="2")
     of.show([replace(row, series=own), replace(row, series=other, mean=0.75, n=400)])
     found = {
-        (sample.name, sample.labels["kind"]): sample.value
+        (sample.name, sample.labels.get("kind")): sample.value
         for family in text_string_to_metric_families(exposition(of))
         for sample in family.samples
     }
