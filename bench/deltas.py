@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -164,53 +164,71 @@ def main() -> None:
     finish("deltas", figures, bars, seed=SEED)
 
 
+@dataclass(slots=True, kw_only=True)
+class Days:
+    """What the days of ticks took and made; `samples` are deltas by tick, to be read back."""
+
+    seconds: float = 0.0
+    writing: float = 0.0
+    cells: int = 0
+    rows: int = 0
+    error: float = 0.0
+    samples: dict[int, list[Delta]]
+
+
 def run(store: Store, series: int) -> tuple[dict[str, object], dict[str, bool]]:
     """Computes, writes and reads back; returns the figures and whether each promise held."""
     rng = np.random.default_rng(SEED)
     scores = stream(rng, series)
-    sums = summed(*scores, series)
     before = peak_rss_mb()
-    seconds, writing, cells, rows, error = 0.0, 0.0, 0, 0, 0.0
-    end = START + (DAYS_BEFORE + DAYS_OF_TICKS) * 86_400
-    samples: dict[int, list[Delta]] = {
-        end - int(days * 86_400) // TICK_SECONDS * TICK_SECONDS: [] for days in READ_BACK
+    days = all_days(store, rng, scores, series)
+    megabytes = stored_mb(store)
+    wrong = sum(differing(store, tick, own) for tick, own in days.samples.items())
+    figures: dict[str, object] = {
+        "ticks": DAYS_OF_TICKS * DAY,
+        "series": series,
+        "cells": days.cells,
+        "rows_written": days.rows,
+        "mb": {table: round(size, 1) for table, size in megabytes.items()},
+        "seconds": round(days.seconds, 2),
+        "seconds_writing": round(days.writing, 1),
+        "peak_rss_mb": peak_rss_mb(),
+        "peak_before_mb": before,
+        "largest_error": days.error,
+        "read_back": sum(len(own) for own in days.samples.values()),
+        "read_back_wrong": wrong,
     }
+    bars = {
+        "equal to the naive computation": days.error < 1e-9,
+        "what stands is what was computed": wrong == 0 and all(days.samples.values()),
+        f"<= {SECONDS} s": days.seconds <= SECONDS,
+        f"<= {MOST_MB} MB on disk": sum(megabytes.values()) <= MOST_MB,
+    }
+    return figures, bars
+
+
+def all_days(
+    store: Store, rng: np.random.Generator, scores: tuple[Ints, Ints, Floats], series: int
+) -> Days:
+    """Computes and writes the ticks of every day."""
+    sums = summed(*scores, series)
+    end = START + (DAYS_BEFORE + DAYS_OF_TICKS) * 86_400
+    ends = [end - int(days * 86_400) // TICK_SECONDS * TICK_SECONDS for days in READ_BACK]
+    days = Days(samples={tick: [] for tick in ends})
     for day in range(DAYS_OF_TICKS):
         first = START + (DAYS_BEFORE + day) * 86_400
         started = time.perf_counter()
         found = compute(sums, first + TICK_SECONDS * np.arange(1, DAY + 1), AlertsSettings())
-        seconds += time.perf_counter() - started
+        days.seconds += time.perf_counter() - started
         started = time.perf_counter()
-        rows += write(store, found)
-        writing += time.perf_counter() - started
-        cells += sum(int(columns.has_row().sum()) for columns in found)
-        error = max(error, largest_error(rng, found, scores))
-        for tick, own in samples.items():
+        days.rows += write(store, found)
+        days.writing += time.perf_counter() - started
+        days.cells += sum(int(columns.has_row().sum()) for columns in found)
+        days.error = max(days.error, largest_error(rng, found, scores))
+        for tick, own in days.samples.items():
             own += deltas((at(columns, tick) for columns in found), tick)
         progress(f"day {day + 1} of {DAYS_OF_TICKS}")
-    megabytes = stored_mb(store)
-    wrong = sum(differing(store, tick, own) for tick, own in samples.items())
-    figures: dict[str, object] = {
-        "ticks": DAYS_OF_TICKS * DAY,
-        "series": series,
-        "cells": cells,
-        "rows_written": rows,
-        "mb": {table: round(size, 1) for table, size in megabytes.items()},
-        "seconds": round(seconds, 2),
-        "seconds_writing": round(writing, 1),
-        "peak_rss_mb": peak_rss_mb(),
-        "peak_before_mb": before,
-        "largest_error": error,
-        "read_back": sum(len(own) for own in samples.values()),
-        "read_back_wrong": wrong,
-    }
-    bars = {
-        "equal to the naive computation": error < 1e-9,
-        "what stands is what was computed": wrong == 0 and all(samples.values()),
-        f"<= {SECONDS} s": seconds <= SECONDS,
-        f"<= {MOST_MB} MB on disk": sum(megabytes.values()) <= MOST_MB,
-    }
-    return figures, bars
+    return days
 
 
 def at(columns: Columns, tick: int) -> Columns:

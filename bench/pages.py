@@ -115,6 +115,14 @@ def main() -> None:
             weights = {name: weight_kb(base, path) for name, path in paths.items()}
             time.sleep(3)
             ledger = spans_of(daemon)
+    figures, bars = _judged(done, paths, weights, small=options.small)
+    finish("pages", figures | {"ledger": ledger}, bars, seed=SEED)
+
+
+def _judged(
+    done: Sequence[Phase], paths: Mapping[str, str], weights: Mapping[str, float], *, small: bool
+) -> tuple[dict[str, object], dict[str, bool]]:
+    """What is printed, and which bars hold; of speed only where not `small`."""
     read = [phase for phase in done if phase.clients]
     opened = {
         name: [each for phase in read for each in phase.answers[path].seconds]
@@ -129,7 +137,6 @@ def main() -> None:
         "p95_s": p95_s,
         "opened": {name: len(took) for name, took in opened.items()},
         "kb": weights,
-        "ledger": ledger,
         "ack_p99_ms": acknowledged,
         "load": round(os.getloadavg()[1], 1),
     }
@@ -137,9 +144,7 @@ def main() -> None:
     # Each was also read whole for its weight, however few were opened in a short run.
     is_read = not any(phase.others() for phase in read) and all(weights.values())
     bars = {"every page answers": is_read}
-    if not options.small:
-        bars |= _speed(acknowledged, p95_s, weights)
-    finish("pages", figures, bars, seed=SEED)
+    return figures, bars if small else bars | _speed(acknowledged, p95_s, weights)
 
 
 def _p95(seconds: Sequence[float]) -> float:

@@ -58,7 +58,7 @@ def changed(columns: Columns, digest: Ints, stored: Stored) -> NDArray[np.bool_]
     before = np.vstack([standing, digest[:-1]])
     is_hour = is_full_hour(columns.ticks)[:, np.newaxis]
     is_news = (digest != before) | (is_hour & (digest != 0))
-    return np.where(own == NO_ROW, is_news, own != digest)
+    return np.asarray(np.where(own == NO_ROW, is_news, own != digest))
 
 
 def is_full_hour(ticks: Ints) -> NDArray[np.bool_]:

@@ -28,8 +28,9 @@ ROUTE = "/refunds/ask"
 def delta(rubric: str = "groundedness", **fields: object) -> DeltaForm:
     usual = {
         "service": "helpdesk", "environment": "demo", "route": ROUTE, "rubric": rubric,
-        "layer": Layer.GENERATION, "segment": "r1", "tick": NOON, "closed": True, "window": "6h",
-        "n": 60, "n_effective": 60.0, "failed": 0, "coverage": 1.0, "mean": 0.9, "baseline": 0.9,
+        "layer": Layer.GENERATION, "segment": "r1", "kind": None, "tick": NOON, "closed": True,
+        "window": "6h", "n": 60, "n_effective": 60.0, "failed": 0, "coverage": 1.0,
+        "mean": 0.9, "baseline": 0.9,
         "baseline_kind": BaselineKind.SAME_HOURS, "baseline_n": 400, "delta": 0.0, "low": -0.03,
         "high": 0.03, "release_baseline": None, "release_delta": None, "release_low": None,
         "release_high": None, "overdispersion": 1.0, "detection_limit": 0.05,
