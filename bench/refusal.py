@@ -3,11 +3,12 @@
     .venv/bin/python bench/refusal.py [--small]
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
-partial. Two sets of wordings were written by people who do not know the patterns. The patterns
+partial. Three sets of wordings were written by people who do not know the patterns. The patterns
 were mended on the first (`rig/refusal_wordings.jsonl`): `fit` says how well they fit it. Whoever
-changes them never reads the second (`rig/refusal_wordings_unseen.jsonl`), and the bars judge that
-alone. Labelled answers in full are halved by the hash of their group: patterns are tuned on one
-half and measured here on the other.
+changes them never reads the second and third (`rig/refusal_wordings_unseen.jsonl`,
+`rig/refusal_wordings_third.jsonl`), and the bars judge those two alone. Labelled answers in full
+are halved by the hash of their group: patterns are tuned on one half and measured here on the
+other.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from scorers.text.stance import classify
 LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
-FLOOR_RECALL, CEILING_PARTIAL = 0.875, 0.034
-"""What the small size judges on the unseen wordings, lest it get worse: what was measured when they
-were new (recall 0.896, partial 0.014), two points worse. The full size judges the real bars."""
+FLOOR_RECALL, CEILING_PARTIAL = 0.85, 0.034
+"""What the small size judges on the unseen wordings, lest it get worse: two points worse than what
+was measured when the third set was new (recall 0.869, partial 0.011). The full size judges the
+real bars."""
 RIG = Path(__file__).parent / "rig"
-FIT, UNSEEN = RIG / "refusal_wordings.jsonl", RIG / "refusal_wordings_unseen.jsonl"
+FIT = RIG / "refusal_wordings.jsonl"
+UNSEEN = (RIG / "refusal_wordings_unseen.jsonl", RIG / "refusal_wordings_third.jsonl")
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
 WHOLE_SETS = (*SETS, "ragtruth_qa", "expertqa_claims", "lfqa_verification", "halueval_qa",
               "attributionbench_dev", "rgb_fact")  # fmt: skip
@@ -75,9 +78,10 @@ def share(labels: Sequence[str], wanted: str) -> float:
     return round(labels.count(wanted) / max(1, len(labels)), 4)
 
 
-def wordings(path: Path) -> dict[str, dict[str, float]]:
+def wordings(*paths: Path) -> dict[str, dict[str, float]]:
     """By language, and for all, how refusals, near answers and partial answers are classified."""
-    written = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = (line for path in paths for line in path.read_text("utf-8").splitlines())
+    written = [json.loads(line) for line in lines]
     languages = sorted({row["language"] for row in written})
     by_form = {
         language: _wordings_of([row for row in written if row["language"] == language])
@@ -166,7 +170,8 @@ def main() -> None:
     figures: dict[str, object] = {
         **of_labelled(small=small),
         "languages_f1": by_language(),
-        "unseen": wordings(UNSEEN),
+        "unseen": wordings(*UNSEEN),
+        "third": wordings(UNSEEN[1])["all"],
         "fit": wordings(FIT),
         "full_answers": full_answers(small=small),
     }

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ragvigil.model.delta import TICK_SECONDS as TICK_SECONDS
 from ragvigil.model.delta import Series
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TICK_SECONDS = 300
 HOUR = 3600 // TICK_SECONDS
 """In ticks, as DAY."""
 DAY = 24 * HOUR

@@ -18,9 +18,9 @@ from alerts.drift.findings import finding, finding_id
 from alerts.drift.followed import IDLE_SECONDS, THUMBS, Followed, is_rate
 from alerts.drift.settings import DriftSettings
 from alerts.drift.sight import look
-from alerts.drift.sources import PAST_DAYS, TICK_SECONDS, Scores, Source, sources
+from alerts.drift.sources import PAST_DAYS, Scores, Source, sources
 from alerts.drift.state import DAY, WIDTH, DriftState
-from ragvigil.model.delta import Series
+from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Notice
 from ragvigil.store.engine.errors import QueryFailed

@@ -15,13 +15,12 @@ import numpy as np
 from alerts.drift.followed import THUMBS
 from alerts.drift.settings import DriftSettings
 from alerts.drift.state import Floats, Ints
-from ragvigil.model.delta import Series
+from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import drift as stored
 from ragvigil.store.watch import signals
 
-TICK_SECONDS = 300
 CLOSE_LATE_SECONDS = 600
 PAST_DAYS = 14
 """Days of scores that a store without states is read back."""

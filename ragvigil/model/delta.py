@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from ragvigil.model.score import Kind, Layer
 
+TICK_SECONDS = 300
+"""Means are taken, and the drift detector steps, at every full five minutes."""
+
 
 class BaselineKind(StrEnum):
     """The past that a mean is compared with."""

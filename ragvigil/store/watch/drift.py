@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.model.delta import Series
+from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.store.engine.batch import Batch, token_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import table
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragvigil.store.engine.store import Store
-
-TICK_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

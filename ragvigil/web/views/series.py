@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.delta import Moved, Series, judged_first
+from ragvigil.model.delta import TICK_SECONDS, Moved, Series, judged_first
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rubric_deltas, series_bins
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 FAILED = "failed"
-TICK_SECONDS = 300
-"""The newest tick ends so long after the time at which it is computed, at most."""
 WINDOW = "6h"
 """The delta beside a chart: the window that says whether a series moved."""
 

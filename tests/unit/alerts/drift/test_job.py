@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from alerts.drift.job import DriftJob
 from alerts.drift.settings import DriftSettings
+from alerts.drift.sources import Scores
 from alerts.drift.state import DriftState
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import lines
 from alerts.incidents.settings import IncidentSettings
+from ragvigil.model.delta import TICK_SECONDS
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Severity, Verb
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import acts, boosts
 from ragvigil.store.watch.drift import visible_drops
@@ -62,6 +67,25 @@ def test_a_sustained_drop_pages_with_its_words_and_no_healthy_hour_does(store: S
     (incident,) = incidents.run(NOW + 6 * HOUR, found[-1], ())
     assert incident.severity is Severity.PAGE
     assert "sustained drop" in lines(incidents.message(incident))[0]
+
+
+def test_after_silence_it_asks_for_fewer_ticks_until_a_read_is_within_limits(store: Store) -> None:
+    write(store, HEALTHY, NOW, NOW + HOUR)
+    job = DriftJob(store, SETTINGS, now=NOW)
+    asked: list[int] = []
+
+    def limited(read: Callable[[int, int], list[Scores]], first: int, end: int) -> list[Scores]:
+        asked.append((end - first) // TICK_SECONDS)
+        if end > NOW and asked[-1] > 2:
+            raise QueryFailed("max rows 200 thousand")
+        return read(first, end)
+
+    sources = [replace(each, read=partial(limited, each.read)) for each in job._sources]
+    job._sources = sources
+    for _ in range(20):
+        job.run(NOW + 2 * HOUR)
+    assert max(asked) > 2
+    assert job.followed.series
 
 
 def test_it_ends_when_the_scores_are_back(store: Store) -> None:
