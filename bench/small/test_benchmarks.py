@@ -13,17 +13,17 @@ from ragvigil.app.process.tied import run_tied
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL_SIZE_ONLY = {
-    "clustering", "clustering_latency", "damage", "drift", "faults", "full_disk", "hostile",
-    "issues", "judge_outages", "judge_storm", "kill_storm", "newcomer", "package", "pages",
-    "restarts", "watch",
+    "api", "clustering", "clustering_latency", "damage", "drift", "faults", "full_disk", "hostile",
+    "ingest", "issues", "judge", "judge_outages", "judge_storm", "kill_storm", "newcomer",
+    "notices", "package", "pages", "restarts", "signals", "watch",
 }  # fmt: skip
-"""They take half a minute or more, whatever the size: until daemons cluster or start again, the
+"""They take twenty seconds or more, whatever the size: until daemons cluster or start again, the
 late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, or
 hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `newcomer`,
 `package-check` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
-LONGEST = ("notices", "judge", "signals", "api", "ingest")
+LONGEST = ("unseen", "connections", "audits", "relevance")
 """Started first: no worker is left alone with a long benchmark at the end."""
 
 

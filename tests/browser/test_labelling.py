@@ -17,6 +17,8 @@ from tests.flow.test_api import Quiet
 from tests.judged import keep_judged, verdict
 from tests.served_api import port_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Span, Trace
 from tests.generated_traces import spans, traces, values, with_spans
 
-generously = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+generously = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A generated span costs more than all conventions' reading of it: most examples are read by every
 # convention in one test; the test of each convention alone takes few and names who failed.
 briefly = settings(generously, max_examples=10)
@@ -39,7 +39,7 @@ def test_claims_are_total_and_of_the_promised_kinds(
     assert_claims_are_sound(convention, span)
 
 
-@settings(generously, max_examples=300)
+@settings(generously, max_examples=100)
 @given(span=spans)
 def test_claims_of_every_convention_are_total_and_of_the_promised_kinds(span: Span) -> None:
     for convention in registered():
@@ -80,7 +80,7 @@ def test_a_convention_claims_nothing_of_spans_that_it_does_not_know(
     assert list(convention.convention.claims(span)) == []
 
 
-@settings(generously, max_examples=300)
+@settings(generously, max_examples=100)
 @given(attributes=unknown_attributes)
 def test_no_convention_claims_anything_of_spans_that_it_does_not_know(
     attributes: dict[str, AttributeValue],
@@ -135,7 +135,7 @@ def test_a_convention_less_costs_fields_and_never_the_record(left_out: str, trac
     assert_readable_without(left_out, trace)
 
 
-@settings(generously, max_examples=60)
+@settings(generously, max_examples=25)
 @given(trace=traces)
 def test_any_convention_less_costs_fields_and_never_the_record(trace: Trace) -> None:
     for convention in registered():

@@ -30,6 +30,8 @@ from tests.generated_traces import names_of
 from tests.hostile_texts import CHUNKS, PLACES, SHAPES, distinct, in_bytes, record_with
 from tests.hostile_traces import PARTS, STACKS, sample, with_text
 
+pytestmark = pytest.mark.slow
+
 SMALL, LARGE = 1_000, 8_000
 BOUND = 28.0
 TRIES = 6

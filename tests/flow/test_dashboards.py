@@ -34,6 +34,8 @@ from tests.llm_server import serving
 from tests.open_incident import an_open_incident
 from tests.prometheus_server import Prometheus, scraping
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GRAFANAS_OWN = {"__rate_interval": "10s", "__interval": "10s", "daily_money": "5"}
 ROUTE = "/chat"

@@ -13,6 +13,8 @@ from ragvigil.web.site.application import api
 from tests.served_api import port_of
 from tests.unit.ragvigil.web.test_guard import Quiet
 
+pytestmark = pytest.mark.slow
+
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 

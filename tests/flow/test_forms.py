@@ -21,6 +21,8 @@ from tests.flow.test_openapi import whole_api
 from tests.issues import failure, issue
 from tests.issues import keep as keep_issues
 
+pytestmark = pytest.mark.slow
+
 TEMPLATES = Path("ragvigil/web/templates")
 FIELDS = sorted(
     {

@@ -136,6 +136,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("ragvigil-*.whl"))
 
 
+@pytest.mark.slow
 def test_the_extra_that_brings_local_models_is_one_of_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as parts:
         name = next(name for name in parts.namelist() if name.endswith(".dist-info/METADATA"))
@@ -145,6 +146,7 @@ def test_the_extra_that_brings_local_models_is_one_of_the_wheel(wheel: Path) -> 
     )
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_what_a_user_needs_without_a_checkout(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as parts:
         names = set(parts.namelist())

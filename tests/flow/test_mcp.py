@@ -29,6 +29,8 @@ from tests.flow.test_incidents import change, finding
 from tests.patience import PATIENCE_SECONDS
 from tests.served_api import Commands, commands
 
+pytestmark = pytest.mark.slow
+
 TOKENS = {"reader_token": "r3ader"}
 COMMAND = [sys.executable, "-m", "ragvigil.app.cli.main", "mcp", "--config"]
 

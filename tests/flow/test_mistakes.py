@@ -28,6 +28,8 @@ from ragvigil.app.client import api as api_client
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 TABLE = Path(__file__).with_name("mistakes.toml")
 ROWS = tomllib.loads(TABLE.read_text(encoding="utf-8"))["row"]
 QUESTION, CHUNK = "How long do refunds take?", "Refunds take 5 to 7 days."

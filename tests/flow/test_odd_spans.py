@@ -16,6 +16,8 @@ from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.model.span import MAX_VALUE_CHARACTERS
 from tests.replayed import wait_for
 
+pytestmark = pytest.mark.slow
+
 CHUNK = "Refunds take five days."
 PROMPT = f"Context: {CHUNK}\n\nQuestion: How long do refunds take?"
 

@@ -134,7 +134,7 @@ def test_every_answer_is_one_that_the_document_describes(
 
     @given(case=described[path][method].as_strategy())
     @settings(
-        max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=5, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     def holds(case: schemathesis.Case) -> None:
         case.call_and_validate(checks=CHECKS, headers={"authorization": f"Bearer {TOKEN}"})

@@ -15,6 +15,8 @@ from tests.patience import PATIENCE_SECONDS
 from tests.served_api import Commands, commands
 from tests.triage_store import FAULTY, ROUTES, State, desk
 
+pytestmark = pytest.mark.slow
+
 FIGURE = re.compile(r"(?<![\w#./:-])[−+]?\d+(?:\.\d+)?(?![\w:/-])")
 """A number that stands alone: no part of a name, a version or a time."""
 

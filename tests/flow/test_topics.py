@@ -17,6 +17,8 @@ from tests.served_api import Commands, commands
 from tests.unit.clustering.topics.test_job import SETTINGS, Job, ask
 from tests.unit.ragvigil.store.issues.test_topics import about, rate, write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def job(store: Store) -> Job:

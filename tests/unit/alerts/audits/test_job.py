@@ -196,6 +196,7 @@ def test_a_drop_of_relevance_ends_the_audit_at_once(watched: Watched) -> None:
     assert watched.audit.pairs < 100
 
 
+@pytest.mark.slow
 def test_a_drop_that_does_not_page_is_told_at_once_and_measured_with_all_its_records(
     watched: Watched,
 ) -> None:
@@ -271,6 +272,7 @@ def test_a_refusal_of_the_budget_is_no_score_and_ends_it(watched: Watched) -> No
     assert {verdict.label for pair in stored for verdict in pair.after.verdicts} == {""}
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_away_costs_an_audit_nothing_but_time(watched: Watched) -> None:
     traffic(watched.store)
     watched.label = "timeout"
@@ -324,6 +326,7 @@ def test_an_audit_whose_judge_gives_no_verdict_lacked_verdicts_not_traffic(
     assert watched.audit.why.endswith("but 0 of 96 pairs were judged in 6 hours")
 
 
+@pytest.mark.slow
 def test_a_restart_goes_on_where_it_was_and_tells_a_drop_again(watched: Watched) -> None:
     traffic(watched.store)
     watched.scorer = level(0.3)
@@ -337,6 +340,7 @@ def test_a_restart_goes_on_where_it_was_and_tells_a_drop_again(watched: Watched)
     assert again == found
 
 
+@pytest.mark.slow
 def test_a_drop_is_over_after_a_day_and_said_to_be_once(watched: Watched) -> None:
     traffic(watched.store)
     watched.scorer = level(0.3)

@@ -69,6 +69,7 @@ def run(
     return alarms
 
 
+@pytest.mark.slow
 def test_forty_healthy_series_stay_quiet_for_two_weeks() -> None:
     states = empty(40)
     alarms = run(states, [Stream(rate=30 + 10 * row) for row in range(40)], range(2 * WEEK))
@@ -121,6 +122,7 @@ def test_a_drop_is_over_when_the_scores_are_back_and_comes_again_as_the_same() -
     assert float(states["onset"][0]) == onset
 
 
+@pytest.mark.slow
 def test_a_drop_that_lasts_is_proposed_and_accepted_as_the_usual_level() -> None:
     states = empty(1)
     run(states, [Stream()], range(WEEK))
@@ -135,6 +137,7 @@ def test_a_drop_that_lasts_is_proposed_and_accepted_as_the_usual_level() -> None
     assert max(run(states, [Stream(drop=0.25)], range(2 * WEEK + 900, 2 * WEEK + 1044))) == 1
 
 
+@pytest.mark.slow
 def test_routes_in_another_mix_are_no_drop_of_their_pool() -> None:
     good, poor = Stream(rate=100, shape=SHAPE), Stream(rate=100, shape=lowered(SHAPE, 0.4))
     states = empty(3)
@@ -144,6 +147,7 @@ def test_routes_in_another_mix_are_no_drop_of_their_pool() -> None:
     assert max(alarms) == 0
 
 
+@pytest.mark.slow
 def test_a_pool_sees_what_its_routes_are_too_small_for() -> None:
     small = [Stream(rate=8) for _ in range(10)]
     states = empty(11)
@@ -192,6 +196,7 @@ def test_a_drop_right_after_a_release_needs_less_evidence() -> None:
     assert minutes[1] < minutes[0]
 
 
+@pytest.mark.slow
 def test_noise_that_lasts_an_hour_lowers_the_weight_of_the_evidence() -> None:
     states = empty(1)
     for day in range(14):
@@ -208,6 +213,7 @@ def test_the_threshold_grows_with_the_fleet() -> None:
     assert threshold(1, 100, 8) == threshold(12, 100, 8)
 
 
+@pytest.mark.slow
 def test_what_a_series_can_see_shrinks_with_its_traffic() -> None:
     states, pool = empty(3), np.array([2, 2, -1])
     look(states, pool, RULES)

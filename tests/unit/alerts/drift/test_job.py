@@ -117,6 +117,7 @@ def test_a_restarted_job_is_where_the_other_would_be(store: Store) -> None:
         assert again.followed.states[row : row + 1].tobytes() == states.tobytes()
 
 
+@pytest.mark.slow
 def test_a_drop_that_an_earlier_process_reported_goes_on_or_ends(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     write(store, WORSE, NOW, NOW + 6 * HOUR)
@@ -128,6 +129,7 @@ def test_a_drop_that_an_earlier_process_reported_goes_on_or_ends(store: Store) -
     assert found == {finding.finding_id: True, "gone": False}
 
 
+@pytest.mark.slow
 def test_a_level_that_a_person_accepts_is_the_usual_one(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     write(store, WORSE, NOW, NOW + 12 * HOUR)
@@ -143,6 +145,7 @@ def test_a_level_that_a_person_accepts_is_the_usual_one(store: Store) -> None:
     assert not any(later[1:])
 
 
+@pytest.mark.slow
 def test_a_level_that_lasts_is_accepted_by_the_settings_with_an_act(store: Store) -> None:
     settings = DriftSettings(propose_shifted_days=1, accept_shifted=True)
     write(store, HEALTHY, START, NOW)
@@ -154,6 +157,7 @@ def test_a_level_that_lasts_is_accepted_by_the_settings_with_an_act(store: Store
     assert act.thing == "series/desk/prod//ask/groundedness"
 
 
+@pytest.mark.slow
 def test_refusals_that_rise_are_a_finding_with_the_causes_of_the_signal(store: Store) -> None:
     refusal = replace(judged(), rubric="refusal", segment="")
     usual, more = (Scored(series=refusal, rate=300, bad=bad) for bad in (0.04, 0.16))
@@ -192,6 +196,7 @@ def test_scores_of_other_rubrics_that_only_label_are_left_alone(store: Store) ->
     assert np.isfinite(job.followed.states["tick"]).all()
 
 
+@pytest.mark.slow
 def test_another_judge_is_known_within_a_day_and_no_drop(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     job = caught_up(store)
@@ -203,6 +208,7 @@ def test_another_judge_is_known_within_a_day_and_no_drop(store: Store) -> None:
     assert job.followed.predecessor(other.series) is not None
 
 
+@pytest.mark.slow
 def test_a_route_that_looks_worse_is_judged_more_until_it_does_not(store: Store) -> None:
     write(store, HEALTHY, START, NOW)
     job = caught_up(store)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from alerts.drift.followed import THUMBS
 from alerts.drift.job import DriftJob
 from alerts.drift.settings import DriftSettings
@@ -10,6 +12,8 @@ from alerts.incidents.settings import IncidentSettings
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Severity
 from ragvigil.store.engine.store import Store
+
+pytestmark = pytest.mark.slow
 
 DAY, HOUR = 86_400, 3600
 START = 1_772_323_200

@@ -13,6 +13,8 @@ from ragvigil.store.engine.store import Store
 from tests.outcomes import NOW, SECOND
 from tests.unit.alerts.stored_requests import Served, write
 
+pytestmark = pytest.mark.slow
+
 MINUTE, HOUR = 60, 3600
 NOON = NOW // SECOND // HOUR * HOUR - 10 * HOUR
 

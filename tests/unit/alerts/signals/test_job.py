@@ -108,6 +108,7 @@ def test_where_all_ask_the_same_each_request_counts(store: Store) -> None:
     assert [finding.signal for finding in found] == ["citation_validity:failed"]
 
 
+@pytest.mark.slow
 def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     write(store, good(1000, NOON, 10, validity=0.0))
@@ -123,6 +124,7 @@ def test_a_finding_clears_when_the_rate_was_under_its_ceiling_for_long_enough(st
     assert not states[-1][1]
 
 
+@pytest.mark.slow
 def test_late_minutes_of_what_cleared_do_not_open_it_again(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     write(store, good(1000, NOON, 10, validity=0.0))
@@ -237,6 +239,7 @@ def test_a_number_that_shifts_is_a_ticket_with_the_level_before(store: Store) ->
     assert len(finding.traces) == 5
 
 
+@pytest.mark.slow
 def test_local_scores_are_followed_though_a_judge_speaks_for_the_rubric(store: Store) -> None:
     past = good(0, NOON - 5 * HOUR, 300)
     write(
@@ -261,6 +264,7 @@ def test_nothing_stored_is_nothing_found(store: Store) -> None:
     assert [job.run(NOON + minute * MINUTE) for minute in range(3)] == [(), (), ()]
 
 
+@pytest.mark.slow
 def test_what_was_read_bit_by_bit_is_what_a_new_life_reads_at_once(store: Store) -> None:
     write(store, good(0, NOON - 9 * HOUR, 300))
     job = SignalJob(store, SETTINGS)

@@ -175,6 +175,7 @@ def test_a_day_that_is_quiet_from_its_morning_on_is_no_loss() -> None:
     assert not watch(TrafficDetector(BrokenSettings()), past(holiday, morning), morning, day, 5)
 
 
+@pytest.mark.slow
 def test_nights_and_weekends_are_no_loss() -> None:
     volumes = dict.fromkeys(ROUTES, weekly)
     table, first = past(volumes, START + 8 * DAY, days=4), START + 8 * DAY

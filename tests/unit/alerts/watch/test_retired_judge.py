@@ -60,6 +60,7 @@ def test_the_drop_is_shown_and_pages_only_by_a_judge_that_is_not_retired(
     assert ("its judge is retired" in message.worse) == bool(retired)
 
 
+@pytest.mark.slow
 def test_a_restart_pages_nobody(store: Store, tmp_path: Path) -> None:
     run(store, tmp_path, RETIRED)
     again = watch(store, tmp_path, RETIRED, [float(END + 60)])

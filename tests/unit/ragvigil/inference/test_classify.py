@@ -16,6 +16,8 @@ from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 
+pytestmark = pytest.mark.slow
+
 for package in ("sentence_transformers", weights.PACKAGE):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)

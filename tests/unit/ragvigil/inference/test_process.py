@@ -32,6 +32,8 @@ from ragvigil.inference.process import BATCH, Inference
 from ragvigil.inference.settings import InferenceSettings
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 for package in ("sentence_transformers", weights.PACKAGE):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)
@@ -204,7 +206,6 @@ def test_a_child_that_was_killed_comes_back_after_a_pause(fragile: Inference, cl
     assert pid_of(fragile) != dead
 
 
-@pytest.mark.slow
 def test_a_child_that_hangs_is_ended(fragile: Inference, clock: Clock) -> None:
     revived(fragile, clock)
     hung = pid_of(fragile)
@@ -328,7 +329,6 @@ def test_what_cannot_be_answered_is_told_without_a_child(
     assert (count(STARTS), count(UNAVAILABLE, expected)) == (starts, told + 1)
 
 
-@pytest.mark.slow
 def test_a_folder_that_is_no_model_is_told_once_it_was_tried(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     inference = Inference(InferenceSettings(embedding_model=str(tmp_path)))
@@ -342,7 +342,6 @@ def test_a_folder_that_is_no_model_is_told_once_it_was_tried(tmp_path: Path) -> 
     assert (str(second), pid) == (str(first), pid)
 
 
-@pytest.mark.slow
 def test_vectors_of_a_model_that_was_replaced_are_forgotten(tmp_path: Path, clock: Clock) -> None:
     packaged = Path(weights.locate(InferenceSettings().embedding_model))
     model = tmp_path / "model"
@@ -362,6 +361,5 @@ def test_vectors_of_a_model_that_was_replaced_are_forgotten(tmp_path: Path, cloc
     assert count(TEXTS, "embed") == read + 1 + len(TEXTS_OF_CATS) + 1
 
 
-@pytest.mark.slow
 def test_without_a_cross_encoder_pairs_are_not_classified(shared: Inference) -> None:
     assert reason(shared.classify([("a", "b")])) == Reason.OFF

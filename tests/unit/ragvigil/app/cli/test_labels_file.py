@@ -95,6 +95,7 @@ def test_good_lines_are_taken_and_bad_ones_named(
     assert found[1.0]["source"] == "file"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("store")
 def test_the_same_file_again_changes_nothing_but_a_changed_line_does(
     daemon: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -140,6 +140,7 @@ async def test_a_job_lost_with_its_worker_is_scored_in_the_core(core: Core) -> N
     assert core.balance.records()["scored"] == TRACES
 
 
+@pytest.mark.slow
 async def test_the_traces_of_a_lost_job_are_scored_one_by_one(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ async def test_the_traces_of_a_lost_job_are_scored_one_by_one(
     assert in_work <= alone
 
 
+@pytest.mark.slow
 async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     await put_in_work(core)
     core.now += ScorersSettings().stall_seconds + 1
@@ -166,6 +168,7 @@ async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     assert core.balance.records()["scored"] == TRACES
 
 
+@pytest.mark.slow
 async def test_a_job_lost_with_earlier_workers_does_not_end_those_of_now(core: Core) -> None:
     await put_in_work(core)
     core.loop.pool._end()
@@ -188,6 +191,7 @@ async def test_the_checkpoint_does_not_pass_a_job_in_work(core: Core) -> None:
     assert pool.oldest_seq() is None
 
 
+@pytest.mark.slow
 async def test_change_notices_wait_for_jobs_in_work(core: Core) -> None:
     noticing = core.loop.noticing
     await put_in_work(core)
@@ -206,6 +210,7 @@ async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core
     finish(core)
 
 
+@pytest.mark.slow
 async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: Core) -> None:
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
@@ -241,6 +246,7 @@ async def test_feedback_that_a_worker_finds_is_counted_and_stored(core: Core) ->
     assert len(core.rows("feedback")) == TRACES
 
 
+@pytest.mark.slow
 async def test_routes_that_have_no_room_are_named_by_the_core(tmp_path: Path, store: Store) -> None:
     routes = CollectorSettings(routes=RouteSettings(max_routes=2))
     core = await Core.born(tmp_path, store, processes=1, collector=routes)
@@ -310,6 +316,7 @@ async def test_large_traces_make_small_jobs(core: Core, monkeypatch: pytest.Monk
     assert core.balance.records()["scored"] == TRACES
 
 
+@pytest.mark.slow
 async def test_a_large_trace_is_scored_by_a_worker_though_the_core_is_not_behind(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ import pytest
 from ragvigil.app.process.tied import run_tied
 from tests.patience import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.slow
+
 FILL = """
 import sys
 from pathlib import Path

@@ -182,6 +182,7 @@ def test_words_are_found_whatever_their_case_and_accents(
         assert expected == []
 
 
+@pytest.mark.slow
 def test_the_store_splits_words_as_we_do(store: Store) -> None:
     """Over letters, marks, digits and signs of many scripts."""
     blocks = [
