@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records.same_question import SIGNS
 
@@ -73,18 +74,41 @@ def hours_without(store: Store, first: int) -> list[int]:
 
 def recompute(store: Store, hours: Iterable[int], written_unix_nano: int) -> None:
     """Sums the answers of these hours again. Raises StoreError."""
+    for first, end in _ranges(hours):
+        _sum(store, first, end, written_unix_nano)
+
+
+def _ranges(hours: Iterable[int]) -> list[tuple[int, int]]:
+    """Hours that follow one another, from the first until the end of the last."""
+    found: list[tuple[int, int]] = []
     for hour in sorted(set(hours)):
-        parameters = {
-            "first": hour,
-            "end": hour + HOUR,
-            "written": written_unix_nano,
-            "signs": SIGNS,
-            "replica": store.replica,
-            "epoch": store.epoch,
-        }
+        if found and found[-1][1] == hour:
+            found[-1] = (found[-1][0], hour + HOUR)
+        else:
+            found.append((hour, hour + HOUR))
+    return found
+
+
+def _sum(store: Store, first: int, end: int, written_unix_nano: int) -> None:
+    """Sums whole hours at once; by halves where they are more than a query may read."""
+    parameters = {
+        "first": first,
+        "end": end,
+        "written": written_unix_nano,
+        "signs": SIGNS,
+        "replica": store.replica,
+        "epoch": store.epoch,
+    }
+    try:
         # Questions come last: an hour with them is complete (see `hours_without`).
         store.run("judged_sums_recompute", parameters)
         store.run("question_sums_recompute", parameters)
+    except QueryFailed:
+        if end - first == HOUR:
+            raise
+        middle = first + (end - first) // HOUR // 2 * HOUR
+        _sum(store, first, middle, written_unix_nano)
+        _sum(store, middle, end, written_unix_nano)
 
 
 def read(store: Store, start: int, end: int) -> EstimateSums:

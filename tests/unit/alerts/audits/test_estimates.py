@@ -8,6 +8,7 @@ import pytest
 
 from alerts.audits.estimates import SeriesEstimate, estimates
 from ragvigil.model.score import Kind, Layer, Score, Stream
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import estimate_sums, judged
@@ -92,3 +93,28 @@ def test_records_that_look_better_than_the_judged_ones_raise_the_mean(store: Sto
     assert row.plain_mean == pytest.approx(5.5 / 24)
     assert row.estimate.mean == pytest.approx(11.5 / 24, abs=0.01)
     assert row.estimate.low < 11.5 / 24 < row.estimate.high
+
+
+def test_hours_too_large_for_one_query_are_summed_by_halves(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And to the same sums as all at once."""
+    write(store, 1, replace(JUDGED, value=0.5), replace(LOCAL, value=0.75))
+    write(store, 2, replace(JUDGED, value=1.0), replace(LOCAL, value=0.5), later=-4000)
+    hour = NOW // SECOND // 3600 * 3600
+    hours = [hour - 3600, hour, hour - 7200]
+    estimate_sums.recompute(store, hours, NOW)
+    at_once = estimates(store, hour - 7200, hour + 3600)
+    run, asked = store.run, []
+
+    def limited(name: str, parameters: dict[str, object]) -> None:
+        asked.append((int(str(parameters["end"])) - int(str(parameters["first"]))) // 3600)
+        if asked[-1] > 1:
+            raise QueryFailed("memory limit exceeded")
+        run(name, parameters)
+
+    monkeypatch.setattr(store, "run", limited)
+    estimate_sums.recompute(store, hours, NOW + 1)
+    assert asked == [3, 1, 1, 2, 1, 1, 1, 1]
+    assert estimates(store, hour - 7200, hour + 3600) == at_once
+    assert at_once
