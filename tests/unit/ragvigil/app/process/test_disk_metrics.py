@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from ragvigil.app.process.disk_metrics import FREE, RESERVE, SPOOL, TOTAL, watch_disk
+
+
+@pytest.fixture(autouse=True)
+def a_folder_that_stays() -> Iterator[None]:
+    """What other tests scrape is no folder of these tests, which is gone by then."""
+    yield
+    watch_disk(Path(__file__).parent)
 
 
 def value(gauge: object) -> float:
