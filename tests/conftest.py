@@ -43,7 +43,12 @@ def opened_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @pytest.fixture
 def store(opened_store: Store) -> Store:
     """The embedded store without rows."""
-    for row in opened_store.read("row_counts"):
+    return emptied(opened_store)
+
+
+def emptied(store: Store) -> Store:
+    """The same store, all of its rows deleted."""
+    for row in store.read("row_counts"):
         if row["table"] != "migrations":
-            opened_store.change(f"TRUNCATE TABLE {row['table']}")
-    return opened_store
+            store.change(f"TRUNCATE TABLE {row['table']}")
+    return store

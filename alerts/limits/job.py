@@ -10,7 +10,7 @@ import structlog
 
 from alerts.limits.crossing import BIN_SECONDS, Bins, Place, interval, is_beyond, is_within, words
 from alerts.limits.settings import OwnLimit, Reach
-from alerts.limits.trial import trial_words, tried
+from alerts.limits.trial import Trial, trial_words, tried
 from alerts.signals.catalogue import NUMBERS, OWN_LIMIT, POOL, Accepted, accepted_key
 from alerts.signals.levels import latest_peak
 from ragvigil.model.finding import Finding, FindingKind
@@ -40,6 +40,7 @@ class LimitJob:
     """Finds what crosses a limit, run after run.
 
     `findings` are those that were open when an earlier process ended; they go on under their ids.
+    `trials` is what the first run found in the past, a trial a limit.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class LimitJob:
             if finding.finding_id.startswith(OWN_LIMIT) and finding.is_open
         }
         self._checked = 0
+        self.trials: tuple[Trial, ...] = ()
 
     def run(self, now: float, accepted: Accepted) -> tuple[Finding, ...]:
         """Returns the findings open at `now` (seconds), and those that just cleared.
@@ -78,8 +80,19 @@ class LimitJob:
             past = self._read(limit, end - TRIED_DAYS * DAY, end)
             starts = [bins.start for bins in past.bins.values()]
             days = (end - min(starts)) / DAY if starts else 0
-            said = trial_words(limit, tried(limit, past.bins), max(1, days))
-            log.info("limit_tried_on_the_past", signal=limit.signal, route=limit.route, result=said)
+            trial = Trial(
+                limit=limit,
+                at=end,
+                days=round(max(1, days)),
+                crossings=tuple(tried(limit, past.bins)),
+            )
+            self.trials = (*self.trials, trial)
+            log.info(
+                "limit_tried_on_the_past",
+                signal=limit.signal,
+                route=limit.route,
+                result=trial_words(trial),
+            )
 
     def _check(self, limit: OwnLimit, end: int, accepted: Accepted) -> Iterator[Finding]:
         past = self._read(limit, end - 2 * limit.window_minutes * 60, end)

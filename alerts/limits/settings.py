@@ -33,7 +33,7 @@ class OwnLimit(BaseModel):
     below: float | None = Field(default=None, description="too low is what lies under this")
     reaches: Reach = Field(
         default=Reach.TICKET,
-        description="`page`, `ticket`, or `nobody`: only tried on the past, in the log at start",
+        description="`page`, `ticket`, or `nobody`: only tried on the past, for the page Health",
     )
     window_minutes: int = Field(
         default=60, ge=5, le=1440, description="minutes that are taken together"

@@ -21,6 +21,25 @@ class Crossing:
     place: Place
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a limit would have told in the `days` before `at` (seconds), oldest first."""
+
+    limit: OwnLimit
+    at: int
+    days: int
+    crossings: tuple[Crossing, ...]
+
+    @property
+    def words(self) -> str:
+        """ "would have paged 2 times in 30 days"."""
+        verb = "paged" if self.limit.reaches is Reach.PAGE else "opened a ticket"
+        days = counted(self.days, "day")
+        if not self.crossings:
+            return f"would not have {verb} in {days}"
+        return f"would have {verb} {counted(len(self.crossings), 'time')} in {days}"
+
+
 def tried(limit: OwnLimit, past: Mapping[Place, Bins]) -> list[Crossing]:
     """The crossings of the past, oldest first, each until the signal was back within the limit."""
     crossings = [
@@ -45,15 +64,13 @@ def _of_place(limit: OwnLimit, bins: Bins) -> list[int]:
     return times
 
 
-def trial_words(limit: OwnLimit, crossings: list[Crossing], days: float) -> str:
+def trial_words(trial: Trial) -> str:
     """ "would have paged 2 times in 30 days: 2026-11-02 10:05 UTC /a; …"."""
-    verb = "paged" if limit.reaches is Reach.PAGE else "opened a ticket"
-    times = f"{counted(len(crossings), 'time')} in {counted(round(days), 'day')}"
-    if not crossings:
-        return f"would not have {verb} in {counted(round(days), 'day')}"
+    if not trial.crossings:
+        return trial.words
     named = "; ".join(
         f"{datetime.fromtimestamp(crossing.at, UTC):%Y-%m-%d %H:%M} UTC {crossing.place[2]}"
-        for crossing in crossings[:NAMED]
+        for crossing in trial.crossings[:NAMED]
     )
-    more = f"; and {len(crossings) - NAMED} more" if len(crossings) > NAMED else ""
-    return f"would have {verb} {times}: {named}{more}"
+    more = len(trial.crossings) - NAMED
+    return f"{trial.words}: {named}{f'; and {more} more' if more > 0 else ''}"

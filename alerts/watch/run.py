@@ -11,6 +11,7 @@ from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
 from alerts.incidents.undeclared import EndedAudit, undeclared
 from alerts.limits.job import LimitJob
+from alerts.limits.trial import Trial
 from alerts.notices.blind import NO_MENDING, Mending
 from alerts.notices.job import NoticeJob
 from alerts.settings import AlertsSettings, MetricsSettings
@@ -111,6 +112,11 @@ class Watch:
         self.metrics.show_signals(readings(self._signals.table), by_signal(self._alerts.broken))
         self.metrics.show_audits(self._auditing.audits)
         self._show(opened)
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """What each limit of one's own would have told in the past; empty before the first run."""
+        return self._limits.trials
 
     def stop(self, seconds: float = 5.0) -> None:
         """Waits at most `seconds` for the audit steps under way."""

@@ -246,7 +246,7 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
-        diagnosing=Health(settings, store, schedule.runs, failing, clock.now),
+        diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,

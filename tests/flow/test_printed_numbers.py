@@ -13,7 +13,8 @@ import pytest
 from ragvigil.store.engine.store import Store
 from tests.patience import PATIENCE_SECONDS
 from tests.served_api import Commands, commands
-from tests.triage_store import FAULTY, ROUTES, State, desk
+from tests.triage_store import desk
+from tests.triage_watch import FAULTY, ROUTES, State
 
 pytestmark = pytest.mark.slow
 

@@ -10,6 +10,7 @@ from threading import Lock
 
 from prometheus_client import REGISTRY
 
+from alerts.limits.trial import Crossing, Trial
 from ragvigil.app.process.jobs import JobRun
 from ragvigil.app.settings import Settings, SettingsError, origin
 from ragvigil.app.settings.in_force import Origin, origins, plain
@@ -21,9 +22,11 @@ from ragvigil.store.records import quarantine, traffic
 from ragvigil.store.scores import canary
 from ragvigil.web.views.health.report import (
     CanaryForm,
+    CrossingForm,
     HealthReportForm,
     JobForm,
     JudgeCostForm,
+    LimitForm,
     RefusalForm,
     SetAsideForm,
     SettingForm,
@@ -57,7 +60,8 @@ class _Slow:
 class Health:
     """The API's `HealthSource`; safe from any thread.
 
-    `bars` holds the value under which each rubric fails; `clock` gives Unix seconds.
+    `bars` holds the value under which each rubric fails; `clock` gives Unix seconds; `trials` are
+    those of the limits of one's own.
     """
 
     def __init__(
@@ -67,9 +71,10 @@ class Health:
         runs: Callable[[], Sequence[JobRun]],
         bars: Mapping[str, float],
         clock: Callable[[], float],
+        trials: Callable[[], Sequence[Trial]] = tuple,
     ) -> None:
         self._settings, self._store, self._runs = settings, store, runs
-        self._bars, self._clock = bars, clock
+        self._bars, self._clock, self._trials = bars, clock, trials
         self._lock = Lock()
         self._slow: _Slow | None = None
         self._read_at = 0.0
@@ -87,6 +92,7 @@ class Health:
             refused=sorted(_refused(), key=lambda refusal: -refusal.requests),
             canary=slow.canary,
             cost=slow.cost,
+            limits=[_limit(trial) for trial in self._trials()],
         )
 
     def settings(self) -> SettingsForm:
@@ -152,6 +158,24 @@ class Health:
             tokens=sum(line.tokens for line in estimates),
             dollars=_together(line.dollars for line in estimates),
         )
+
+
+def _limit(trial: Trial) -> LimitForm:
+    names = ("signal", "service", "route", "above", "below", "window_minutes")
+    return LimitForm(
+        **{name: getattr(trial.limit, name) for name in names},
+        reaches=trial.limit.reaches.value,
+        tried=datetime.fromtimestamp(trial.at, UTC),
+        days=trial.days,
+        words=trial.words,
+        crossings=[_crossing(crossing) for crossing in trial.crossings],
+    )
+
+
+def _crossing(crossing: Crossing) -> CrossingForm:
+    service, environment, route = crossing.place
+    time = datetime.fromtimestamp(crossing.at, UTC)
+    return CrossingForm(time=time, service=service, environment=environment, route=route)
 
 
 def _together(dollars: Iterable[float | None]) -> float | None:

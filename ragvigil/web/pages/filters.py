@@ -11,6 +11,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from ragvigil.model import figures
+from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.times import AGO
 
 
@@ -90,6 +91,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "listed": figures.listed,
     "money": figures.money,
     "points": figures.points,
+    "rubric_name": rubric_name,
     "score": figures.score,
     "sentence": figures.sentence,
     "share": figures.share,

@@ -44,7 +44,7 @@ def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResp
     charts = charts_of(request, scope, place)
     incidents = incidents_of(request, place, begin)
     open_ = [incident for incident in incidents if incident.resolved is None]
-    rubrics = story.rubrics_of(charts.series, findings_on(place, open_))
+    rubrics = story.rubrics_of(charts.series, findings_on(place, open_), charts.local)
     return render(
         request,
         "route.html",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from ragvigil.model.delta import BaselineKind, Delta, Estimate, Moved, Series
+from ragvigil.model.figures import in_points
 from ragvigil.model.score import Kind, Layer
 from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.store.watch.drift import visible_drops
@@ -111,7 +112,7 @@ def newest_deltas(
     present = sorted(rubric_deltas.latest(store, filter_, time), key=_order)
     hours = _hourly_means(store, time - time % HOUR + HOUR, with_rates) if present else {}
     judges = judge_segments(store, time) if present else frozenset()
-    drops = visible_drops(store, time - FOLLOWED_SECONDS) if present else {}
+    drops = followed_drops(store, time) if present else {}
     return [
         delta_form(
             delta,
@@ -121,6 +122,20 @@ def newest_deltas(
         )
         for delta in present
     ]
+
+
+def followed_drops(store: Store, now: int) -> dict[Series, float]:
+    """The smallest lasting drop that each series would show, a share of 1; `now` in seconds."""
+    return visible_drops(store, now - FOLLOWED_SECONDS)
+
+
+def lasting_words(visible_drop: float | None) -> str:
+    """The smallest lasting drop that would page; empty where that is not known, or none would.
+
+    >>> lasting_words(0.041)
+    'a lasting drop of 4 points would show'
+    """
+    return f"a lasting drop of {in_points(visible_drop)} would show" if visible_drop else ""
 
 
 def deltas_since(store: Store, filter_: rubric_deltas.DeltaFilter) -> list[DeltaForm]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.delta import TICK_SECONDS, Moved, Series, judged_first
+from ragvigil.model.delta import TICK_SECONDS, Delta, Moved, Series, judged_first
 from ragvigil.model.score import Layer
 from ragvigil.store.scores import rubric_deltas, series_bins
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.scores.series_bins import Bin, SeriesFilter
-from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.views.changes import ChangeForm, changes_of
-from ragvigil.web.views.deltas import FOLLOWED_SECONDS, DeltaForm, delta_form
+from ragvigil.web.views.deltas import DeltaForm, delta_form, followed_drops
 from ragvigil.web.views.series_points import (
     DAY,
     HOUR,
@@ -84,6 +83,10 @@ class SeriesListForm(BaseModel):
     since: datetime
     until: datetime
     series: list[SeriesForm] = Field(description="by service, environment, route, layer and rubric")
+    local: list[DeltaForm] = Field(
+        default=[],
+        description="what local scorers say of rubrics that a judge scores here, of every answer",
+    )
     rates: list[DeltaForm] = Field(
         description="the newest 6h comparison of the shares of labels, in the same order"
     )
@@ -94,11 +97,18 @@ def charts_of(
     store: Store, filter_: SeriesFilter, begin: datetime, end: datetime
 ) -> SeriesListForm:
     """The series that match, the shares of labels, and the changes of their place."""
-    deltas = _newest_deltas(store, filter_, int(end.timestamp()))
+    rows = _newest_rows(store, filter_, int(end.timestamp()))
+    every = _delta_forms(store, rows, int(end.timestamp()))
+    deltas = {row.series: every[row.series] for row in judged_first(rows)}
     return SeriesListForm(
         since=begin,
         until=end,
         series=_series(store, filter_, begin, end, deltas),
+        local=[
+            delta
+            for series, delta in sorted(every.items(), key=_order)
+            if series not in deltas and ":" not in series.rubric
+        ],
         rates=[
             delta for series, delta in sorted(deltas.items(), key=_order) if ":" in series.rubric
         ],
@@ -124,8 +134,9 @@ def series_of(
     `rubrics` of the filter may name shares of labels, like `groundedness:failed`. Three reads of
     the store, however many series there are.
     """
-    deltas = _newest_deltas(store, filter_, int(end.timestamp()))
-    return _series(store, filter_, begin, end, deltas)
+    now = int(end.timestamp())
+    rows = judged_first(_newest_rows(store, filter_, now))
+    return _series(store, filter_, begin, end, _delta_forms(store, rows, now))
 
 
 def lines_of(
@@ -265,7 +276,7 @@ def _points(
     return points
 
 
-def _newest_deltas(store: Store, filter_: SeriesFilter, now: int) -> dict[Series, DeltaForm]:
+def _newest_rows(store: Store, filter_: SeriesFilter, now: int) -> list[Delta]:
     place = DeltaFilter(
         service=filter_.service,
         environment=filter_.environment,
@@ -273,11 +284,14 @@ def _newest_deltas(store: Store, filter_: SeriesFilter, now: int) -> dict[Series
         window=WINDOW,
         until=now + TICK_SECONDS,
     )
-    rows = judged_first(rubric_deltas.latest(store, place, now))
-    drops = visible_drops(store, now - FOLLOWED_SECONDS)
-    return {
-        row.series: delta_form(row, [], visible_drop=drops.get(row.series))
-        for row in rows
+    return [
+        row
+        for row in rubric_deltas.latest(store, place, now)
         if filter_.route in (None, row.series.route)
         and (not filter_.rubrics or row.series.rubric in filter_.rubrics)
-    }
+    ]
+
+
+def _delta_forms(store: Store, rows: Iterable[Delta], now: int) -> dict[Series, DeltaForm]:
+    drops = followed_drops(store, now)
+    return {row.series: delta_form(row, [], visible_drop=drops.get(row.series)) for row in rows}

@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ragvigil.model.figures import share
+
 
 class JobForm(BaseModel):
     """A periodic job of this process."""
@@ -70,6 +72,37 @@ class JudgeCostForm(BaseModel):
     dollars: float | None = Field(description="null where the model has no known price")
 
 
+class CrossingForm(BaseModel):
+    """A time at which a limit would have told somebody."""
+
+    time: datetime
+    service: str
+    environment: str
+    route: str = Field(description="`*` for all routes together")
+
+
+class LimitForm(BaseModel):
+    """A limit of one's own, `[[alerts.limits]]`, tried on the past when the daemon started."""
+
+    signal: str
+    service: str = Field(description="empty: every service")
+    route: str = Field(description="empty: every route by itself; `*`: all together")
+    above: float | None
+    below: float | None
+    window_minutes: int
+    reaches: Literal["page", "ticket", "nobody"]
+    tried: datetime
+    days: int = Field(description="of the past on which it was tried")
+    words: str
+    crossings: list[CrossingForm] = Field(description="oldest first")
+
+    @property
+    def bound(self) -> str:
+        """The bound in words: a share in percent."""
+        side, bound = ("over", self.above) if self.above is not None else ("under", self.below)
+        return f"{side} {share(bound) if ':' in self.signal else f'{bound:g}'}"
+
+
 class HealthReportForm(BaseModel):
     """What the daemon knows of itself, beside `/status`, `/ledger` and `/doctor`."""
 
@@ -82,6 +115,9 @@ class HealthReportForm(BaseModel):
     refused: list[RefusalForm]
     canary: CanaryForm | None
     cost: JudgeCostForm
+    limits: list[LimitForm] = Field(
+        default=[], description="limits of one's own; empty before the watch first ran"
+    )
 
 
 class SettingForm(BaseModel):

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ragvigil.model.figures import between, counted, in_points, listed, moment, sentence, spelled
-from ragvigil.model.score import Layer
+from ragvigil.model.figures import (
+    between,
+    counted,
+    in_points,
+    listed,
+    moment,
+    score,
+    sentence,
+    spelled,
+)
+from ragvigil.model.score import Kind, Layer
 from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
 from ragvigil.web.views.incidents import FindingForm
 from ragvigil.web.views.route.pairs import paired
 from ragvigil.web.views.series import SeriesForm, newest_segments
-from ragvigil.web.views.triage.layers import RANKS, WINDOW_HOURS, CellForm, State, cell_of
+from ragvigil.web.views.triage.layers import (
+    RANKS,
+    WINDOW_HOURS,
+    CellForm,
+    State,
+    cell_of,
+    newest_by_rubric,
+)
 
 NO_ROUTE = "(no route)"
 LAYERS = (Layer.CROSS_CUTTING, Layer.GENERATION, Layer.RETRIEVAL)
@@ -23,6 +39,7 @@ HOLDS = {
     Layer.GENERATION: "The answers are as good as before",
     Layer.RETRIEVAL: "The chunks are as good as before",
 }
+SCORERS: Mapping[Kind | None, str] = {Kind.CODE: "code", Kind.MODEL: "a local model"}
 NEAR = timedelta(minutes=90)
 """A change so long before or after the hour of an onset coincides with it."""
 
@@ -32,7 +49,8 @@ class RubricStory:
     """A rubric of the route: its series, and how it stands; `cell` is None before any comparison.
 
     `finding` says what an open incident holds against it. `scored_since` is where the series begins
-    if another version scored the window's beginning.
+    if another version scored the window's beginning. `local` is what a local scorer says of every
+    answer, where a judge scores the series; `scorer` names it.
     """
 
     rubric: str
@@ -41,6 +59,8 @@ class RubricStory:
     cell: CellForm | None
     finding: str = ""
     scored_since: datetime | None = None
+    local: CellForm | None = None
+    scorer: str = ""
 
     @property
     def name(self) -> str:
@@ -57,19 +77,15 @@ class RubricStory:
         """What the comparison rests on, between what it lies, and what it would see."""
         if self.cell is None:
             return f"no answer was scored in the last {WINDOW_HOURS} h"
-        answers = f"{counted(self.cell.n, 'answer')} in {WINDOW_HOURS} h"
-        if self.cell.delta is None:
-            return f"{answers}; {self.finding or 'no past to compare with yet'}"
-        parts = [answers, self.cell.basis] if self.cell.basis else [answers]
-        if self.state not in (State.HOLDS, State.UNKNOWN):
-            direction = "lower" if self.cell.delta < 0 else "higher"
-            parts.append(f"{between(self.cell.low, self.cell.high)} {direction}")
-        if self.cell.detection_limit is not None:
-            parts.append(f"sees {in_points(self.cell.detection_limit)}")
-        if self.series.delta and self.series.delta.visible_drop:
-            lasting = in_points(self.series.delta.visible_drop)
-            parts.append(f"sees drops of ≥ {lasting} that last a day")
-        return ", ".join(parts)
+        line = _line(self.cell, self.finding)
+        return f"by the judge: {line}" if self.local else line
+
+    @property
+    def local_line(self) -> str:
+        """The same of the local scorer, and its mean, which has no chart; empty without one."""
+        if self.local is None:
+            return ""
+        return f"by {self.scorer}, on every answer: {score(self.local.mean)}, {_line(self.local)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +121,16 @@ class LayerStory:
         return sentence(f"{_rubrics(number)} cannot be compared yet: {names}")
 
 
-def rubrics_of(series: Sequence[SeriesForm], findings: Sequence[FindingForm]) -> list[RubricStory]:
-    """The rubrics of a route by name, each by the version that scored last."""
+def rubrics_of(
+    series: Sequence[SeriesForm],
+    findings: Sequence[FindingForm],
+    local: Iterable[DeltaForm] = (),
+) -> list[RubricStory]:
+    """The rubrics of a route by name, each by the version that scored last.
+
+    `local` are rows of local scorers beside those of judges.
+    """
+    beside = newest_by_rubric(local)
     newest = [each for each in newest_segments(series) if ":" not in each.rubric]
     stories = []
     for each in newest:
@@ -114,6 +138,7 @@ def rubrics_of(series: Sequence[SeriesForm], findings: Sequence[FindingForm]) ->
             other.rubric == each.rubric and other.segment != each.segment for other in series
         )
         begins = each.points[0].start if each.points else None
+        own = beside.get(each.rubric)
         stories.append(
             RubricStory(
                 rubric=each.rubric,
@@ -129,6 +154,9 @@ def rubrics_of(series: Sequence[SeriesForm], findings: Sequence[FindingForm]) ->
                     "",
                 ),
                 scored_since=begins if has_others else None,
+                # Findings are about what the judge says.
+                local=cell_of(own, ()) if own and own.segment != each.segment else None,
+                scorer=SCORERS.get(own.kind, "a local scorer") if own else "",
             )
         )
     return stories
@@ -251,6 +279,20 @@ def rates_of(deltas: Iterable[DeltaForm]) -> list[DeltaForm]:
     return sorted(
         (delta for delta in deltas if ":" in delta.rubric), key=lambda delta: delta.rubric
     )
+
+
+def _line(cell: CellForm, finding: str = "") -> str:
+    """What a comparison rests on, between what it lies, and what it would see."""
+    answers = f"{counted(cell.n, 'answer')} in {WINDOW_HOURS} h"
+    if cell.delta is None:
+        return f"{answers}; {finding or 'no past to compare with yet'}"
+    parts = [answers, cell.basis] if cell.basis else [answers]
+    if cell.state not in (State.HOLDS, State.UNKNOWN):
+        direction = "lower" if cell.delta < 0 else "higher"
+        parts.append(f"{between(cell.low, cell.high)} {direction}")
+    if cell.detection_limit is not None:
+        parts.append(f"sees {in_points(cell.detection_limit)}")
+    return ", ".join([*parts, cell.lasting] if cell.lasting else parts)
 
 
 def _moves(rubrics: Sequence[RubricStory]) -> str:

@@ -13,7 +13,7 @@ from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.watch import audits as stored_audits
 from ragvigil.web.views.audits import AuditForm, AuditPairForm, audit_form, pair_forms
 from ragvigil.web.views.changes import ChangeForm
-from ragvigil.web.views.deltas import delta_form, judge_segments
+from ragvigil.web.views.deltas import delta_form, followed_drops, judge_segments
 from ragvigil.web.views.incidents import IncidentForm
 from ragvigil.web.views.triage.layers import CellForm, RouteRowForm, route_rows
 from ragvigil.web.views.triage.now import open_incident
@@ -84,9 +84,12 @@ def _rows(store: Store, incident: IncidentForm, now: datetime) -> list[RouteRowF
         since=int((now - LIVE).timestamp()),
     )
     time = int(now.timestamp())
-    judges = judge_segments(store, time)
-    deltas = rubric_deltas.latest(store, filter_, time)
-    return route_rows([delta_form(delta, [], judges) for delta in deltas], [], [incident])
+    judges, drops = judge_segments(store, time), followed_drops(store, time)
+    deltas = [
+        delta_form(delta, [], judges, visible_drop=drops.get(delta.series))
+        for delta in rubric_deltas.latest(store, filter_, time)
+    ]
+    return route_rows(deltas, [], [incident])
 
 
 def _cells(rows: Iterable[RouteRowForm], opened: OpenIncidentForm) -> list[CellForm]:

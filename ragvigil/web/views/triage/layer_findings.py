@@ -43,6 +43,7 @@ class LayerFindingForm(BaseModel):
     after: float | None
     n: int
     sees: float | None = Field(description="the smallest drop that would show")
+    lasting: str = Field(default="", description="the smallest lasting drop that would, in words")
     by: str = Field(description="what measured it")
     so: str = Field(description="what it says of the cause")
 
@@ -69,9 +70,13 @@ def layer_findings(
     rows += [_of_cell(cell, asks) for cell in cells if cell.layer.value not in shown]
     if "corpus" not in {row.layer.value for row in rows}:
         rows.append(_corpus(asks))
+    lasting = {cell.rubric: cell.lasting for cell in cells}
+    rows = [_with(row, lasting=lasting.get(base_of(row.rubric), "")) for row in rows]
     if not any(row.state.is_alarm for row in rows):
         # Where nothing got worse there is no cause to speak against.
-        rows = [_without_so(row) if row.state is State.HOLDS else row for row in rows]
+        rows = [
+            _with(row, so="as good as before") if row.state is State.HOLDS else row for row in rows
+        ]
     return sorted(rows, key=lambda row: ORDER.index(row.layer.value))
 
 
@@ -97,8 +102,8 @@ def layers_sentence(rows: Sequence[LayerFindingForm]) -> str:
     return "What was measured, by layer"
 
 
-def _without_so(row: LayerFindingForm) -> LayerFindingForm:
-    return row.model_copy(update={"so": "as good as before"})
+def _with(row: LayerFindingForm, **words: str) -> LayerFindingForm:
+    return row.model_copy(update=words)
 
 
 def _has(rows: Iterable[LayerFindingForm], signal: str) -> bool:

@@ -23,7 +23,7 @@ from ragvigil.web.rubric_names import (
     base_of,
     rubric_name,
 )
-from ragvigil.web.views.deltas import DeltaForm
+from ragvigil.web.views.deltas import DeltaForm, lasting_words
 from ragvigil.web.views.incidents import FindingForm, IncidentForm
 
 WINDOW_HOURS = 6
@@ -80,6 +80,9 @@ class CellForm(BaseModel):
         description="about how many answers in 6 h would show a drop of 10 points; null if unknown"
     )
     detection_limit: float | None = Field(description="the smallest drop that would show")
+    visible_drop: float | None = Field(
+        default=None, description="the smallest drop that would page if it lasted a day"
+    )
     since: datetime | None
     hours: list[float | None]
 
@@ -97,6 +100,11 @@ class CellForm(BaseModel):
         if self.needed is not None and self.n < self.needed:
             return f"{self.n} of about {self.needed} answers"
         return f"{counted(self.n, 'answer')}, no past to compare with yet"
+
+    @property
+    def lasting(self) -> str:
+        """The smallest lasting drop that would show, in words; empty without any."""
+        return lasting_words(self.visible_drop)
 
 
 class RouteRowForm(BaseModel):
@@ -153,7 +161,7 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     holds = sum(row.state is State.HOLDS for row in rows)
     unknown = sum(row.state is State.UNKNOWN for row in rows)
     if holds == len(rows):
-        return "Every check holds on every route" if holds > 1 else "Every check holds"
+        return _all_hold(rows)
     parts = [
         _routes(worse, "is worse", "are worse"),
         _routes(moved, "moved", "moved"),
@@ -164,6 +172,12 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     # The noun is said once: one route is worse, four hold.
     text = ", ".join([first, *(part.replace(" routes", "").replace(" route", "") for part in rest)])
     return text[0].upper() + text[1:]
+
+
+def _all_hold(rows: Sequence[RouteRowForm]) -> str:
+    if unknown := sum(row.unknown for row in rows):
+        return f"Every check that can tell holds, {spelled(unknown)} cannot tell yet"
+    return "Every check holds on every route" if len(rows) > 1 else "Every check holds"
 
 
 def _routes(number: int, of_one: str, of_many: str) -> str:
@@ -200,12 +214,20 @@ def sight_sentence(rows: Sequence[RouteRowForm]) -> str:
     least = max(limits, key=lambda name: (max(limits[name]), name))
     seconds = WINDOW_HOURS * 3600 * (max(limits[best]) / AIM) ** 2
     within = duration(ceil(seconds / 300) * 300)
-    text = f"A drop of 10 points in {rubric_name(best)} would show within {within}."
-    if least == best:
-        return text
-    low, high = (round(100 * end) for end in (min(limits[least]), max(limits[least])))
-    drops = f"{low} to {high} points" if low < high else f"{high} points"
-    return f"{text} In {WINDOW_HOURS} h {rubric_name(least)} sees drops of {drops}."
+    parts = [f"A drop of 10 points in {rubric_name(best)} would show within {within}."]
+    if least != best:
+        drops = _from_to(limits[least])
+        parts.append(f"In {WINDOW_HOURS} h {rubric_name(least)} sees drops of {drops}.")
+    visible = [cell.visible_drop for cell in cells if cell.rubric == least]
+    if lasting := [drop for drop in visible if drop]:
+        parts.append(f"A lasting drop of {_from_to(lasting)} in {rubric_name(least)} would show.")
+    return " ".join(parts)
+
+
+def _from_to(drops: Collection[float]) -> str:
+    """The smallest and the largest of some drops, in points."""
+    low, high = round(100 * min(drops)), round(100 * max(drops))
+    return f"{low} to {in_points(max(drops))}" if low < high else in_points(max(drops))
 
 
 def findings_on(place: Place, incidents: Iterable[IncidentForm]) -> list[FindingForm]:
@@ -278,6 +300,7 @@ def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:
         basis=delta.basis,
         needed=_needed(delta),
         detection_limit=delta.detection_limit,
+        visible_drop=delta.visible_drop,
         since=delta.since,
         hours=delta.hours,
     )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ragvigil.model.figures import counted, duration, listed, spelled
+from ragvigil.model.figures import counted, duration, in_points, listed, spelled
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
@@ -202,10 +202,15 @@ def _beside(cause: Cause | None, row: RouteRowForm | None) -> str:
     cell = row.cells.get(Layer.RETRIEVAL if is_generation else Layer.GENERATION)
     if cell is None:
         return ""
+    others = "the chunks" if is_generation else "the answers"
     if cell.state is State.HOLDS:
-        holds = "the chunks are as good as before", "the answers keep to their chunks"
-        return holds[0] if is_generation else holds[1]
-    return f"{rubric_name(cell.rubric)}: {cell.state}"
+        return f"{others} {'are as good as before' if is_generation else 'keep to their chunks'}"
+    if cell.state.is_alarm:
+        return f"{others} got worse, too"
+    if cell.state is State.UNKNOWN:
+        return f"of {others} too little is known yet"
+    direction = "fell" if (cell.delta or 0.0) < 0 else "rose"
+    return f"{rubric_name(cell.rubric)} {direction} by {in_points(cell.delta)}, too"
 
 
 def _change_support(incident: IncidentForm, change: ChangeForm | None, *, is_suspect: bool) -> str:

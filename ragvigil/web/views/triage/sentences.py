@@ -148,7 +148,8 @@ def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, s
     if finding.reference is None:
         return f"{finding.value:.3g}", n
     if not _is_share(finding):
-        return f"from {finding.reference:.3g} to {finding.value:.3g}", n
+        of = ", ".join(part for part in (rubric_name(finding.signal), n) if part)
+        return f"from {finding.reference:.3g} to {finding.value:.3g}", of
     by = f"{in_points(finding.value - finding.reference)}, to {score(finding.value)}"
     interval = between(finding.low, finding.high) if finding.low is not None else ""
     return by, ", ".join(part for part in (interval, n) if part)

@@ -8,7 +8,7 @@ import pytest
 from alerts.limits.crossing import BIN_SECONDS, Bins, is_beyond, is_within, words
 from alerts.limits.job import LimitJob
 from alerts.limits.settings import OwnLimit, Reach
-from alerts.limits.trial import trial_words, tried
+from alerts.limits.trial import Trial, trial_words, tried
 from alerts.signals.catalogue import accepted_key
 from ragvigil.model.finding import FindingKind
 from ragvigil.store.engine.store import Store
@@ -60,11 +60,14 @@ def test_a_trial_counts_how_often_it_would_have_told() -> None:
     calm, bad = [0.05] * 48, [0.9] * 12
     crossings = tried(REFUSED, past(*calm, *bad, *calm, *bad, *calm))
     assert len(crossings) == 2
-    told = trial_words(REFUSED, crossings, 30)
+    trial = Trial(limit=REFUSED, at=DAY, days=30, crossings=tuple(crossings))
+    told = trial_words(trial)
+    assert trial.words == "would have paged 2 times in 30 days"
     assert told.startswith("would have paged 2 times in 30 days: 1970-01-02 04:")
     assert told.endswith(" /a")
     ticket = REFUSED.model_copy(update={"reaches": Reach.TICKET})
-    assert trial_words(ticket, [], 30) == "would not have opened a ticket in 30 days"
+    quiet = Trial(limit=ticket, at=DAY, days=30, crossings=())
+    assert trial_words(quiet) == quiet.words == "would not have opened a ticket in 30 days"
 
 
 def test_a_limit_just_over_a_steady_share_is_quiet_for_weeks() -> None:
@@ -112,4 +115,7 @@ def test_a_measure_may_have_a_limit_and_goes_on_after_a_start(store: Store) -> N
 def test_a_limit_that_reaches_nobody_is_only_tried(store: Store) -> None:
     write(store, requests(0, NOON - HOUR, 60, label="refused"))
     tried_only = REFUSED.model_copy(update={"reaches": Reach.NOBODY})
-    assert LimitJob(store, [tried_only]).run(NOON + 61, {}) == ()
+    job = LimitJob(store, [tried_only])
+    assert job.run(NOON + 61, {}) == ()
+    (trial,) = job.trials
+    assert (trial.limit, trial.at, len(trial.crossings)) == (tried_only, NOON, 1)

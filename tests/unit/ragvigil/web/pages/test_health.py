@@ -13,6 +13,8 @@ import httpx2
 import pytest
 from pydantic import BaseModel, SecretStr
 
+from alerts.limits.settings import OwnLimit, Reach
+from alerts.limits.trial import Crossing, Trial
 from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.settings import Settings, known_keys, load, variable
 from ragvigil.app.settings.in_force import MASKED, Origin, origins, plain
@@ -240,6 +242,31 @@ async def test_no_secret_of_the_settings_is_ever_shown(
     assert page.status_code == 200
     assert "store.threads" not in page.text
     assert (await browser.get("/health")).status_code in (401, 303)
+
+
+async def test_a_limit_of_ones_own_says_how_often_it_would_have_told(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = OwnLimit(signal="refusal:refused", above=0.3, reaches=Reach.PAGE, route="*")
+    crossings = [Crossing(at=NOW - day * 86_400, place=("desk", "", "*")) for day in (9, 2)]
+    trial = Trial(limit=limit, at=NOW - 300, days=30, crossings=tuple(crossings))
+    settings = planted(tmp_path, monkeypatch)
+    for trials, heading_words in (
+        ((), "No limit of your own is set"),
+        ((trial,), "One limit of your own, tried on the past"),
+    ):
+        source = Health(settings, store, list, {}, lambda: NOW, lambda trials=trials: trials)
+        browser = served(store, source, WebSettings())
+        report_ = (await browser.get("/api/v1/health-report")).json()
+        assert len(report_["limits"]) == len(trials)
+        html = (await browser.get("/health")).text
+        page = unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)))
+        assert heading_words in page
+    (told,) = report_["limits"]
+    assert told["words"] == "would have paged 2 times in 30 days"
+    assert [each["route"] for each in told["crossings"]] == ["*", "*"]
+    assert "Refusal: refused over 30 %" in page
+    assert "Would have paged 2 times in 30 days" in page
 
 
 def test_the_origin_of_a_setting_is_the_last_that_gives_it(tmp_path: Path) -> None:

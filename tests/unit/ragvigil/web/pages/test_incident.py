@@ -6,7 +6,8 @@ import re
 
 from ragvigil.model.figures import in_points, score
 from ragvigil.store.engine.store import Store
-from tests.triage_store import INVENTED, QUESTIONS, QUOTE, State, desk
+from tests.triage_store import INVENTED, QUESTIONS, QUOTE, desk
+from tests.triage_watch import State
 from tests.unit.ragvigil.web.pages.test_now import browsing, form_token, heading, words_of
 
 

@@ -17,7 +17,8 @@ from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet
-from tests.triage_store import FAULTY, ROUTES, Desk, State, desk
+from tests.triage_store import Desk, desk
+from tests.triage_watch import FAULTY, MISLED, ROUTES, State
 
 ADMIN, READER = "admin-" + "0" * 26, "reader-" + "0" * 25
 
@@ -108,6 +109,32 @@ async def test_an_expected_change_asks_for_a_word_and_for_nothing_else(store: St
     assert "/expected" in main[0]
 
 
+async def test_a_retrieval_incident_names_its_layer_route_change_and_act(store: Store) -> None:
+    made = desk(store, State.MISLED)
+    async with browsing(made) as client:
+        html = (await client.get("/")).text
+        name = made.incidents[0].incident_id
+        incident = words_of((await client.get(f"/incidents/{name}")).text)
+    page = words_of(html)
+    assert heading(html) == f"Chunks on {MISLED} fit the questions less"
+    assert "Layer retrieval the answers keep to their chunks" in page
+    assert "Embedding model text-embedding-3-large → text-embedding-3-small" in page
+    act = f"Do next Put embedding model text-embedding-3-large back on {MISLED}"
+    assert act in page
+    assert act in incident
+    assert "The chunks got worse, the answers did not" in incident
+
+
+async def test_the_incident_says_which_lasting_drop_would_show(store: Store) -> None:
+    made = desk(store, State.ALARM)
+    async with browsing(made) as client:
+        path = f"/incidents/{made.incidents[0].incident_id}"
+        incident = words_of((await client.get(path)).text)
+        route = words_of((await client.get("/routes", params={"route": FAULTY})).text)
+    assert "a lasting drop of 4 points would show" in incident
+    assert "a lasting drop of 4 points would show" in route
+
+
 async def test_quiet_says_what_would_be_seen_and_how_soon(store: Store) -> None:
     made = desk(store, State.QUIET)
     async with browsing(made) as client:
@@ -117,6 +144,8 @@ async def test_quiet_says_what_would_be_seen_and_how_soon(store: Store) -> None:
     assert "All 5 routes hold on every layer that can be measured." in page
     assert "A drop of 10 points in citation validity would show within 15 min." in page
     assert "1 of 15 layers has not enough answers yet." in page
+    assert "A lasting drop of 4 points in groundedness would show." in page
+    assert page.count("A lasting drop of 4 points would show") == len(ROUTES) - 1
     assert "Release 1.4.0" in page
     assert "acknowledge" not in html
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from urllib.parse import urlencode
@@ -13,9 +15,11 @@ import pytest
 
 from alerts.deltas.job import run_deltas
 from alerts.settings import AlertsSettings
+from ragvigil.model.delta import BaselineKind, Delta, Moved, Series
 from ragvigil.model.notice import ChangeKind, Notice
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Kind, Layer
 from ragvigil.store.engine.store import Store
+from ragvigil.store.scores import rubric_deltas
 from ragvigil.store.watch import notices
 from ragvigil.web.views.route.charts import chart
 from ragvigil.web.views.route.story import RubricStory
@@ -175,6 +179,47 @@ def test_a_chart_that_is_zoomed_leaves_no_room_unused(is_zoomed: bool) -> None:
     drawn = chart(one, [], begin, end, is_zoomed=is_zoomed)
     assert json.loads(drawn.data)["scale"] == ([0.8, 0.9] if is_zoomed else [0, 1])
     assert drawn.past and drawn.interval and drawn.calm  # noqa: PT018
+
+
+async def test_a_local_models_row_stands_beside_the_judged_one(store: Store) -> None:
+    seed(store, "/ask", falls=False)
+    series = (await client(store, NOON + 60).get("/api/v1/series?route=/ask")).json()["series"]
+    (segment,) = {each["segment"] for each in series if each["rubric"] == "citation_validity"}
+    judged = Series(
+        service="helpdesk",
+        environment="prod",
+        route="/ask",
+        rubric="citation_validity",
+        layer=Layer.CROSS_CUTTING,
+        segment=segment,
+        kind=Kind.JUDGE,
+    )
+    local = replace(judged, segment="r1 local1", kind=Kind.MODEL)
+    rows = [
+        Delta(
+            series=of,
+            tick=NOON + 300,
+            window="6h",
+            n=n,
+            mean=mean,
+            baseline=0.95,
+            baseline_kind=BaselineKind.SAME_HOURS,
+            delta=mean - 0.95,
+            low=mean - 0.99,
+            high=mean - 0.91,
+            detection_limit=0.04,
+            moved=moved,
+        )
+        for of, n, mean, moved in ((judged, 40, 0.95, Moved.NO), (local, 600, 0.75, Moved.FELL))
+    ]
+    store.write(rubric_deltas.batch(rows, time.time_ns()))
+    told = (await client(store, NOON + 60).get("/api/v1/series?route=/ask")).json()
+    assert [(each["segment"], each["kind"]) for each in told["local"]] == [("r1 local1", "model")]
+    words = text_of((await page(store, route="/ask")).text)
+    assert "By the judge: 40 answers in 6 h, sees 4 points" in words
+    beside = "By a local model, on every answer: 0.75, 600 answers in 6 h, between 16 and 24 lower"
+    assert beside in words
+    assert "worse −20 points" in words
 
 
 async def test_a_window_in_the_past_shows_the_comparison_of_that_time(store: Store) -> None:

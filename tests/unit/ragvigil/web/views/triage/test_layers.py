@@ -115,6 +115,9 @@ def test_the_sentence_counts_routes() -> None:
     unknown: dict[str, object] = {"delta": None}
     assert table_sentence(rows({})) == "Every check holds"
     assert table_sentence(rows({}, {})) == "Every check holds on every route"
+    layers = delta(), delta("chunk_utilization", layer=Layer.RETRIEVAL, delta=None)
+    half = table_sentence(route_rows(layers, [], []))
+    assert half == "Every check that can tell holds, one cannot tell yet"
     assert table_sentence(rows(FELL, {}, {})) == "One route is worse, two hold"
     assert table_sentence(rows(FELL, ROSE, {}, unknown)) == (
         "One route is worse, one moved, one holds, one has not enough answers yet"
@@ -126,6 +129,9 @@ def test_what_would_be_seen_is_that_of_the_route_that_sees_least() -> None:
     rows = route_rows([delta(detection_limit=0.05), delta(route="/b", detection_limit=0.1)], [], [])
     assert sight_sentence(rows) == "A drop of 10 points in groundedness would show within 6 h."
     assert sight_sentence([]) == ""
+    follows = [delta(detection_limit=0.05, visible_drop=0.03), delta(route="/b", visible_drop=0.06)]
+    said = sight_sentence(route_rows(follows, [], []))
+    assert said.endswith("A lasting drop of 3 to 6 points in groundedness would show.")
 
 
 def test_the_corpus_is_measured_where_answers_are_compared_with_references() -> None:
