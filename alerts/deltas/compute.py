@@ -98,6 +98,8 @@ class _Inputs:
     sums: Sums
     rules: DeltaSettings
     release: Tally | None
+    rubrics: Ints
+    """For each series the position of that whose answers it counts: a rate's rubric, or itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +133,21 @@ def compute(
     ends = (np.concatenate([early, ticks]) - sums.rollups.start) // TICK_SECONDS
     phi = overdispersion(sums)
     phi = phi[np.clip(ends // HOUR, 0, len(phi) - 1)]
-    inputs = _Inputs(sums, rules, release)
+    inputs = _Inputs(sums, rules, release, _rubrics(sums.rollups.series))
     columns_by_window = []
     for window in WINDOWS:
         skip = 0 if window in SUSTAINED else lead
         columns = _window(inputs, ends[skip:], window, phi[skip:])
         columns_by_window.append(columns.since_tick(int(ticks[0])))
     return columns_by_window
+
+
+def _rubrics(series: Sequence[Series]) -> Ints:
+    places = {each: place for place, each in enumerate(series)}
+    of_rates = (replace(each, rubric=each.rubric.partition(":")[0]) for each in series)
+    return np.array(
+        [places.get(each, place) for place, each in enumerate(of_rates)], dtype=np.int64
+    )
 
 
 def _window(inputs: _Inputs, ends: Ints, window: str, phi: Floats) -> Columns:
@@ -160,7 +170,7 @@ def _window(inputs: _Inputs, ends: Ints, window: str, phi: Floats) -> Columns:
         mean=_shown(now.means, now.plain, rules),
         estimate=now.estimate,
         plain_mean=_shown(now.plain, now.plain, rules),
-        judged_share=now.judged_share,
+        judged_share=now.judged_share[:, inputs.rubrics],
         baseline=own.baseline,
         baseline_n=past.plain.n,
         same_hours=same_hours,

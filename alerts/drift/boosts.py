@@ -11,6 +11,7 @@ from alerts.drift.detect import LISTENING
 from alerts.drift.followed import Followed
 from alerts.drift.settings import DriftSettings
 from alerts.signals.catalogue import POOL
+from ragvigil.model.score import Kind
 
 Place = tuple[str, str, str]
 BEGINS, ENDS = 4.0, 1.5
@@ -27,7 +28,7 @@ def boosted(
         return set()
     places: set[Place] = set()
     for series, state in zip(followed.series, followed.states, strict=True):
-        if series.rubric not in judged or series.route == POOL:
+        if series.rubric not in judged or series.route == POOL or series.kind is Kind.MODEL:
             continue
         place = (series.service, series.environment, series.route)
         least = ENDS if place in before else BEGINS

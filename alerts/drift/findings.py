@@ -10,8 +10,10 @@ from alerts.drift.detect import recent_bounds
 from alerts.drift.followed import Followed, is_rate
 from alerts.drift.state import DAY, DriftState
 from alerts.signals.catalogue import BY_SIGNAL, POOL
+from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
+from ragvigil.model.score import Kind
 
 NANOS = 10**9
 TWO_SIDED = 1.96
@@ -57,7 +59,8 @@ def finding(followed: Followed, row: int, now: float) -> Finding:
         since_unix_nano=int(state["onset"]) * NANOS,
         seen_unix_nano=int(now * NANOS),
         cleared_unix_nano=0 if lasts else int(state["cleared"] or state["tick"]) * NANOS,
-        words=_words(series.rubric, usual, change, (low, high), state, now),
+        words=_words(series, usual, change, (low, high), state, now),
+        is_local=series.kind is Kind.MODEL,
     )
 
 
@@ -71,7 +74,7 @@ def _routes(followed: Followed, row: int) -> tuple[str, ...]:
 
 
 def _words(
-    signal: str,
+    series: Series,
     usual: float,
     change: float,
     bounds: tuple[float, float],
@@ -85,7 +88,9 @@ def _words(
     near, far = sorted(abs(bound) for bound in bounds)
     if bounds[0] < 0 < bounds[1]:
         near = 0.0
-    what = f"sustained rise of {signal}" if is_rate(signal) else f"sustained drop of {signal}"
+    way = "rise" if is_rate(series.rubric) else "drop"
+    scorer = " (local model)" if series.kind is Kind.MODEL else ""
+    what = f"sustained {way} of {series.rubric}{scorer}"
     points = f"{abs(change) * 100:.0f} points [{near * 100:.0f}, {far * 100:.0f}]"
     level = min(max(usual + change, 0.0), 1.0)
     words = f"{what} by {points} to {level:.3g}, n {state['recent_n']:.0f}"

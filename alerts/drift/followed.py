@@ -12,6 +12,7 @@ from alerts.drift.detect import BINS, DriftRules, Tick, anchor, step
 from alerts.drift.state import DriftState, Floats, Ints, States, empty, numbers, restored
 from alerts.signals.catalogue import POOL
 from ragvigil.model.delta import Series
+from ragvigil.model.score import Kind
 from ragvigil.model.signal import ERROR
 
 SLOWEST_TICKS = 36
@@ -31,9 +32,10 @@ def is_rate(signal: str) -> bool:
     return ":" in signal or signal in (ERROR, THUMBS)
 
 
-def is_sampled(signal: str) -> bool:
-    """Whether a signal is measured on a sample of the answers, not on all of them."""
-    return not is_rate(signal) and signal not in ON_ALL_TRAFFIC
+def is_sampled(series: Series) -> bool:
+    """Whether a series is measured on a sample of the answers, not on all of them."""
+    on_all = is_rate(series.rubric) or series.rubric in ON_ALL_TRAFFIC
+    return not on_all and series.kind is not Kind.MODEL
 
 
 class Followed:
@@ -89,11 +91,15 @@ class Followed:
             self.states[chosen] = anchored
 
     def predecessor(self, series: Series) -> int | None:
-        """The row of the same scores by another version of judge or rubric, the newest known."""
+        """The row of the same scores by another version of judge or rubric, the newest known.
+
+        A judge is no version of a local scorer, nor the other way round.
+        """
         rows = [
             row
             for row, each in enumerate(self.series)
-            if each.segment != series.segment
+            if (each.kind is Kind.MODEL) == (series.kind is Kind.MODEL)
+            and each.segment != series.segment
             and replace(each, segment=series.segment) == series
             and self.states[row]["state"] != DriftState.LEARNING
         ]
@@ -120,7 +126,7 @@ class Followed:
     def _add(self, series: Series) -> None:
         self._rows[series] = len(self.series)
         self.series.append(series)
-        self._is_sampled = np.append(self._is_sampled, is_sampled(series.rubric))
+        self._is_sampled = np.append(self._is_sampled, is_sampled(series))
         self.states = np.concatenate([self.states, empty(1)])
         self.pool = np.append(self.pool, -1)
 

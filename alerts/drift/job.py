@@ -23,6 +23,7 @@ from alerts.drift.state import DAY, WIDTH, DriftState
 from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Notice
+from ragvigil.model.score import Kind
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary
@@ -101,6 +102,16 @@ class DriftJob:
         active = self.followed.active(int(max(self._done.values(), default=0)))
         sees = np.where(active, self.followed.states["sees"], 0.0)
         return {self.followed.series[row]: float(sees[row]) for row in np.flatnonzero(sees > 0)}
+
+    def judged_places(self) -> frozenset[tuple[str, str, str, str]]:
+        """Service, environment, route and rubric of what a judge scores now and has learnt."""
+        active = self.followed.active(int(max(self._done.values(), default=0)))
+        judged = [self.followed.series[row] for row in np.flatnonzero(active)]
+        return frozenset(
+            (each.service, each.environment, each.route, each.rubric)
+            for each in judged
+            if each.kind is Kind.JUDGE
+        )
 
     def rules(self, now: float) -> DriftRules:
         """The rules for as many series as are followed now."""

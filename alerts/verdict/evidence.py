@@ -131,9 +131,12 @@ def of_result(result: AuditResult) -> Measured | None:
 
 
 def _of_finding(finding: Finding) -> Measured | None:
-    """The measurement of a drop that a detector of sustained drops, or an audit, found."""
+    """The measurement of a drop that a detector of sustained drops, or an audit, found.
+
+    A local model's scores have a scale of their own: that they fell is a signal.
+    """
     is_measured = finding.kind in (FindingKind.DRIFT, FindingKind.AUDIT)
-    if finding.signal not in RUBRICS or not is_measured:
+    if finding.signal not in RUBRICS or not is_measured or finding.is_local:
         return None
     value, reference, low, high = finding.value, finding.reference, finding.low, finding.high
     if value is None or reference is None or low is None or high is None:

@@ -99,7 +99,8 @@ class Watch:
         self.metrics.show_visible_drops(self._drift.visible_drops())
         crossed = self._limits.run(now, self.incidents.accepted())
         worse = [finding for finding in (*signals, *drops, *crossed) if not is_good(finding)]
-        findings = [marked(finding, retired) for finding in (*worse, *audited)]
+        judged = self._drift.judged_places()
+        findings = [marked(finding, retired, judged) for finding in (*worse, *audited)]
         opened = self.incidents.run(
             now,
             (*findings, *changed, *self.noticing.blind()),

@@ -35,7 +35,8 @@ class Estimate(StrEnum):
     """Which mean of all answers a delta shows."""
 
     PLAIN = ""
-    """Of what was scored: every answer that the rubric applies to."""
+    """Of what was scored as it is: every answer that the rubric applies to; a judged sample of them
+    where the row is the share of a label."""
     CORRECTED = "corrected"
     """Of a judged sample, weighted, and corrected by a local model's scores of all answers."""
     WEIGHTED = "weighted"
@@ -44,7 +45,7 @@ class Estimate(StrEnum):
     """Of the judged answers as they are: too few to correct."""
 
 
-_BASIS = {
+ESTIMATE_WORDS = {
     Estimate.PLAIN: "",
     Estimate.CORRECTED: "corrected for the others",
     Estimate.WEIGHTED: "weighted by how likely each was",
@@ -125,7 +126,7 @@ class Delta:
         if self.judged_share is None:
             return ""
         judged = f"{self.judged_share * 100:.2g} % of the answers judged"
-        words = _BASIS[self.estimate]
+        words = ESTIMATE_WORDS[self.estimate]
         return f"{judged}, {words}" if words else judged
 
     @property

@@ -59,7 +59,9 @@ class Finding:
     `reference`, which is the ceiling of a broken rate, else the level before; `low` and `high`
     bound the change at 95 %, in the unit of the signal. `cleared_unix_nano` is 0 while it lasts.
     `words` is one line for a person: what is worse, by how much, of how many records.
-    `is_untrusted` says that it rests on a judge that people's labels proved wrong: it pages nobody.
+    `is_local` says that it is a sustained drop of a local model's scores. `is_untrusted` says that
+    it pages nobody: it rests on a judge that people's labels proved wrong, or on a local model
+    where a judge scores the same rubric.
     """
 
     finding_id: str
@@ -80,6 +82,7 @@ class Finding:
     cleared_unix_nano: int = 0
     traces: tuple[str, ...] = ()
     words: str = ""
+    is_local: bool = False
     is_untrusted: bool = False
 
     @property

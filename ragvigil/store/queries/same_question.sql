@@ -1,11 +1,13 @@
 -- The nearest records before and after a record that ask its question in its place, and were made
 -- with another prompt, model, index or release. Case, and signs at both ends, do not count. Rows are
--- sought without FINAL; those that are found are merged with their other generations.
+-- sought by the index of questions, without FINAL; those that are found are merged with their other
+-- generations.
 WITH
     (
         SELECT tuple(
             trimBoth(lowerUTF8(ifNull(query, '')), {signs:String}), service, environment, route,
-            (prompt_version, llm_model, index_epoch, service_version), toUnixTimestamp64Nano(time)
+            (prompt_version, llm_model, index_epoch, service_version), toUnixTimestamp64Nano(time),
+            question
         )
         FROM records FINAL
         PREWHERE minute = toDateTime({minute:UInt32}, 'UTC')
@@ -27,6 +29,7 @@ PREWHERE (minute, trace_id, record_id) IN
         AND environment = asked.3
         AND route = asked.4
         AND asked.1 != ''
+        AND question = asked.7
         AND trimBoth(lowerUTF8(ifNull(query, '')), {signs:String}) = asked.1
 )
 WHERE service = asked.2

@@ -116,7 +116,11 @@ def thumbs(store: Store, first: int, end: int) -> list[Mapping[str, Any]]:
 
 
 def _series(row: Mapping[str, Any]) -> Series:
-    from ragvigil.model.score import Layer
+    from ragvigil.model.score import Kind, Layer
 
     names = ("service", "environment", "route", "rubric", "segment")
-    return Series(**{name: row[name] for name in names}, layer=Layer(row["layer"]))
+    return Series(
+        **{name: row[name] for name in names},
+        layer=Layer(row["layer"]),
+        kind=Kind(row["kind"]) if row["kind"] else None,
+    )

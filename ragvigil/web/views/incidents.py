@@ -36,7 +36,8 @@ class FindingForm(BaseModel):
     traces: list[str]
     words: str
     is_untrusted: bool = Field(
-        default=False, description="its judge is retired: the finding pages nobody"
+        default=False,
+        description="it pages nobody: its judge is retired, or it is a local model's beside a judge",
     )
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ragvigil.app.cli.output.console import JsonObject, print_line, prints, sparkline
 from ragvigil.model import figures
+from ragvigil.model.delta import ESTIMATE_WORDS, Estimate
 
 MOST_LINES = 10
 """Lines of routes and rubrics without `--all`."""
@@ -57,9 +58,27 @@ def _print(rows: Mapping[Key, Windows], console: Console) -> None:
             console.print(table)
         elif lines:
             _layer_lines(layer, lines, console)
+    _print_bases(rows, console)
     newest = [windows["6h"] for windows in rows.values() if "6h" in windows]
     if newest and all(row["baseline"] is None for row in newest):
         console.print("not enough yet to compare with: the columns before and moved by stay empty")
+
+
+def _print_bases(rows: Mapping[Key, Windows], console: Console) -> None:
+    """On which of the answers means rest that are not of all of them, a line for each basis."""
+    shares: dict[str, list[float]] = {}
+    rubrics: dict[str, list[str]] = {}
+    for key, windows in rows.items():
+        row = windows.get("6h", NO_WINDOW)
+        if row.get("judged_share") is not None:
+            how = ESTIMATE_WORDS[Estimate(row.get("estimate") or "")]
+            shares.setdefault(how, []).append(100 * row["judged_share"])
+            rubrics.setdefault(how, []).append(key[-1])
+    for how, parts in shares.items():
+        low, high = f"{min(parts):.2g}", f"{max(parts):.2g}"
+        share = low if low == high else f"{low} to {high}"
+        of = ", ".join(dict.fromkeys(rubrics[how]))
+        print_line(console, ", ".join(filter(None, (f"{share} % judged", how))) + f": {of}")
 
 
 def _fits(table: Table, console: Console) -> bool:

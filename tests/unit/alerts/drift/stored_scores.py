@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ragvigil.model.delta import Series
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Kind, Layer
 from ragvigil.store.engine.batch import Batch, Rows, token_of
 from ragvigil.store.engine.store import Store
 
 COLUMNS = (
-    "minute", "service", "environment", "route", "rubric", "layer", "segment", "version", "n",
-    "total", "squares", "failed", "not_applicable", "absent", "histogram", "labels", "replica",
+    "minute", "service", "environment", "route", "rubric", "layer", "segment", "kind", "version",
+    "n", "total", "squares", "failed", "not_applicable", "absent", "histogram", "labels", "replica",
     "epoch",
 )  # fmt: skip
 TICK = 300
@@ -33,11 +33,24 @@ def judged(route: str = "/ask", segment: str = "r1 judge1") -> Series:
     """A judged series."""
     return Series(
         service="desk", environment="prod", route=route, rubric="groundedness",
-        layer=Layer.GENERATION, segment=segment,
+        layer=Layer.GENERATION, segment=segment, kind=Kind.JUDGE,
     )  # fmt: skip
 
 
-def write(store: Store, scored: list[Scored], start: int, end: int, *, seed: int = 1) -> None:
+def local(route: str = "/ask") -> Series:
+    """What a local model says of the same rubric."""
+    return replace(judged(route, "r1 local1"), kind=Kind.MODEL)
+
+
+def write(
+    store: Store,
+    scored: list[Scored],
+    start: int,
+    end: int,
+    *,
+    seed: int = 1,
+    table: str = "rollups",
+) -> None:
     """Stores the roll-ups of every tick from `start` until `end` (seconds)."""
     rows = []
     for time in range(start, end, TICK):
@@ -52,8 +65,9 @@ def write(store: Store, scored: list[Scored], start: int, end: int, *, seed: int
             rows.append(
                 (
                     time, series.service, series.environment, series.route, series.rubric,
-                    series.layer.value, series.segment, time, n, total, squares, low, 0, 0,
-                    histogram.tolist(), {"refused": low, "answered": n - low}, "", 0,
+                    series.layer.value, series.segment, series.kind or "", time, n, total, squares,
+                    low, 0, 0, histogram.tolist(), {"refused": low, "answered": n - low}, "", 0,
                 )
             )  # fmt: skip
-    store.write(Batch(rows={"rollups": Rows(COLUMNS, rows)}, token=token_of(start, end, seed)))
+    batch = Batch(rows={table: Rows(COLUMNS, rows)}, token=token_of(table, start, end, seed))
+    store.write(batch)

@@ -25,7 +25,7 @@ from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import acts, boosts
 from ragvigil.store.watch.drift import visible_drops
-from tests.unit.alerts.drift.stored_scores import Scored, judged, write
+from tests.unit.alerts.drift.stored_scores import Scored, judged, local, write
 
 DAY, HOUR = 86_400, 3600
 START = 1_772_323_200
@@ -33,6 +33,8 @@ NOW = START + 2 * DAY
 SETTINGS = DriftSettings()
 HEALTHY = [Scored(series=judged(), rate=120)]
 WORSE = [Scored(series=judged(), rate=120, bad=0.35)]
+LOCAL_HEALTHY = [Scored(series=local(), rate=400)]
+LOCAL_WORSE = [Scored(series=local(), rate=400, bad=0.35)]
 
 
 def caught_up(store: Store, now: float = NOW, settings: DriftSettings = SETTINGS) -> DriftJob:
@@ -67,6 +69,24 @@ def test_a_sustained_drop_pages_with_its_words_and_no_healthy_hour_does(store: S
     (incident,) = incidents.run(NOW + 6 * HOUR, found[-1], ())
     assert incident.severity is Severity.PAGE
     assert "sustained drop" in lines(incidents.message(incident))[0]
+
+
+def test_local_scores_beside_a_judge_are_followed_by_themselves(store: Store) -> None:
+    write(store, HEALTHY, START, NOW)
+    write(store, LOCAL_HEALTHY, START, NOW, table="proxy_rollups")
+    job = caught_up(store)
+    write(store, HEALTHY, NOW, NOW + 6 * HOUR)
+    write(store, LOCAL_WORSE, NOW, NOW + 6 * HOUR, table="proxy_rollups")
+    (finding,) = runs(job, NOW, NOW + 6 * HOUR)[-1]
+    assert finding.is_local
+    assert finding.words.startswith("sustained drop of groundedness (local model) by 1")
+    assert job.judged_places() == {("desk", "prod", "/ask", "groundedness")}
+    # A new judge goes on from the old one, not from a local model.
+    new = judged(segment="r1 judge2")
+    before = job.followed.predecessor(new)
+    assert before is not None
+    assert job.followed.series[before] == judged()
+    assert set(DriftJob(store, SETTINGS, now=NOW).followed.series) == {judged(), local()}
 
 
 def test_after_silence_it_asks_for_fewer_ticks_until_a_read_is_within_limits(store: Store) -> None:

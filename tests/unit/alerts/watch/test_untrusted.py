@@ -43,6 +43,19 @@ def test_what_no_judge_scores_still_pages() -> None:
     assert [marked(each, RETIRED) for each in (local, other)] == [local, other]
 
 
+def test_of_a_judge_and_a_local_model_only_a_trusted_judge_pages() -> None:
+    local = dropped(kind=FindingKind.DRIFT, is_local=True)
+    (route,) = local.routes
+    place = frozenset({(local.service, local.environment, route, "groundedness")})
+    beside = marked(local, frozenset(), place)
+    assert not pages(beside, SETTINGS)
+    assert beside.words.endswith("; the judge's sample pages for it")
+    assert pages(marked(beside, RETIRED, place), SETTINGS), "nobody else would"
+    assert marked(beside, frozenset(), frozenset()) == local
+    elsewhere = replace(local, routes=(route, "/other"))
+    assert pages(marked(elsewhere, frozenset(), place), SETTINGS)
+
+
 def test_marked_again_it_says_so_once_and_a_judge_trusted_again_pages() -> None:
     untrusted = marked(dropped(), RETIRED)
     assert marked(untrusted, RETIRED) == untrusted

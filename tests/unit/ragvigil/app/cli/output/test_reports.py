@@ -100,6 +100,24 @@ def test_deltas_are_a_table_a_layer_and_a_line_a_series(
     ]  # fmt: skip
 
 
+def test_deltas_say_on_which_answers_a_judged_mean_rests(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judged = {"layer": "generation", "judged_share": 0.07}
+    rows = [
+        delta(),
+        delta(**judged, rubric="groundedness", estimate="corrected"),
+        delta(**judged | {"judged_share": 0.068}, route="/b", rubric="groundedness",
+              estimate="corrected"),
+        delta(**judged, rubric="groundedness:failed", estimate=""),
+    ]  # fmt: skip
+    print_all_deltas({"deltas": rows}, as_json=False)
+    assert [line for line in capsys.readouterr().out.splitlines() if "judged" in line] == [
+        "6.8 to 7 % judged, corrected for the others: groundedness",
+        "7 % judged: groundedness:failed",
+    ]
+
+
 def test_on_a_narrow_terminal_nothing_is_cut(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

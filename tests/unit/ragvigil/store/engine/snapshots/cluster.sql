@@ -1201,3 +1201,13 @@ ALTER TABLE delta_changes ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS estimate LowCardinality(String) CODEC(ZSTD(1)) AFTER mean,
     ADD COLUMN IF NOT EXISTS plain_mean Nullable(Float64) CODEC(ZSTD(1)) AFTER estimate,
     ADD COLUMN IF NOT EXISTS judged_share Nullable(Float64) CODEC(ZSTD(1)) AFTER plain_mean;
+
+ALTER TABLE findings ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS is_local UInt8 CODEC(ZSTD(1)) AFTER words;
+
+ALTER TABLE traces ON CLUSTER `main`
+    ADD INDEX IF NOT EXISTS idx_record record_ids TYPE bloom_filter(0.01) GRANULARITY 16;
+
+ALTER TABLE records ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS question UInt64 MATERIALIZED cityHash64(trimBoth(lowerUTF8(ifNull(query, '')), ' \t\r\n.?!…¿¡。？！؟\'"“”„«»')) CODEC(ZSTD(1)),
+    ADD INDEX IF NOT EXISTS idx_question question TYPE bloom_filter(0.01) GRANULARITY 4;
