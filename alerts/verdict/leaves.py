@@ -208,6 +208,8 @@ LEAVES: Mapping[str, Leaf] = {
         cause=Cause.CORPUS,
         prior=0.03,
         falls=frozenset({Rubric.FACTUAL}),
+        # Older texts lack what is asked now, though they are about it.
+        follows=frozenset({Rubric.COMPLETE, Rubric.RELEVANT}),
         brings={
             "context_tokens": 0.1,
             "chunk_characters": 0.1,
@@ -274,7 +276,7 @@ LEAVES: Mapping[str, Leaf] = {
     ),
     "citing": Leaf(
         cause=Cause.GENERATION,
-        prior=0.07,
+        prior=0.05,
         falls=frozenset({Rubric.ATTRIBUTED}),
         brings={
             "citation_validity": 0.8,
@@ -282,6 +284,20 @@ LEAVES: Mapping[str, Leaf] = {
             "citations": 0.5,
             ChangeKind.LLM_MODEL: 0.2,
             ChangeKind.PROMPT: 0.3,
+        },
+    ),
+    "uncited": Leaf(
+        cause=Cause.GENERATION,
+        prior=0.02,
+        free=frozenset({Rubric.ATTRIBUTED}),
+        marks=frozenset({"citation_coverage", "citations"}),
+        brings={
+            "citation_coverage down": 0.9,
+            "citations down": 0.8,
+            "answer_words down": 0.4,
+            "chunk_utilization": 0.1,
+            ChangeKind.LLM_MODEL: 0.3,
+            ChangeKind.PROMPT: 0.4,
         },
     ),
     "wandering": Leaf(

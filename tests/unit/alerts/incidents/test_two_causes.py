@@ -10,7 +10,7 @@ from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
-from tests.unit.alerts.incident_values import at, finding, folded, notice
+from tests.unit.alerts.incident_values import at, finding, folded, moved, notice
 
 GONE = {"evidence": {"gone_documents": ["a", "b"]}, "after": "2 gone"}
 CUT = finding(
@@ -137,4 +137,26 @@ def test_chunks_that_are_cut_otherwise_on_every_route_at_once_are_one_change(
         for cut, since in zip(cuts, (0, apart), strict=True)
     ]  # fmt: skip
     found, _ = folded((), findings, apart + 5, cuts)
+    assert len(found) == incidents
+
+
+@pytest.mark.parametrize(
+    ("apart", "causes", "incidents"),
+    [
+        (1, (Cause.RETRIEVAL, Cause.CORPUS), 1),
+        (1, (Cause.GENERATION,), 2),
+        (6, (Cause.RETRIEVAL, Cause.CORPUS), 2),
+    ],
+)
+def test_a_change_named_on_one_route_moves_numbers_of_others_at_once(
+    apart: float, causes: tuple[Cause, ...], incidents: int
+) -> None:
+    """Where few ask, a change is named minutes later; its numbers are seen over all routes."""
+    change = finding(
+        "c", apart, kind=FindingKind.CHANGED, routes=("/a",), signal="re-chunked",
+        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    shorter = moved("m", 0, routes=("/b",), signal="context_tokens", causes=causes)
+    cut = notice("n", apart, ChangeKind.RECHUNKED, route="/a", before="200", after="100")
+    found, _ = folded((), [change, shorter], 10, (cut,))
     assert len(found) == incidents

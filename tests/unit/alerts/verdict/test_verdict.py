@@ -127,6 +127,23 @@ def test_less_context_makes_answers_incomplete_though_each_chunk_is_as_relevant(
     assert found.cause is R
 
 
+def test_citations_that_are_left_out_are_generation_though_every_judged_rubric_held() -> None:
+    names = ("citation_coverage", "citations", "answer_words")
+    judged = (*CHUNKS_HELD, Rubric.GROUNDED, Rubric.COMPLETE, Rubric.RELEVANT)
+    held = (Measured(rubric=rubric, change=HELD, error=0.04, n=90) for rubric in judged)
+    fell = (replace(signal(name), value=0.4, reference=0.9) for name in names)
+    assert verdict(Evidence(measured=tuple(held), signals=tuple(fell))).cause is G
+
+
+def test_older_texts_may_lack_what_is_asked_though_each_chunk_is_about_it() -> None:
+    told = said(
+        {**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.RELEVANT: -0.1},
+        ("context_tokens", "chunk_characters"),
+        (ChangeKind.DOCUMENTS,),
+    )
+    assert told.cause is C
+
+
 def test_refusals_beside_chunks_that_held_are_generation() -> None:
     refused = (signal("refusal:refused", Layer.GENERATION, *Cause),)
     held = ("chunk_utilization", "context_relevance", "score_gap", "top_score")
