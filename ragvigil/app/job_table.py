@@ -26,6 +26,7 @@ from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import boosts
+from ragvigil.web.views.deltas import read_ahead
 
 log = structlog.get_logger()
 
@@ -36,7 +37,7 @@ SIZE_SECONDS = 15.0
 ROLLUP_TURNS = 4
 """How many times in a row roll-ups are put off while the core is behind: under load a minute
 holds half a million scores, and each turn counts them all again."""
-WATCH_SECONDS, SEGMENTS_SECONDS = 10.0, 10.0
+WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
 TOPICS_SECONDS = 300.0
@@ -87,6 +88,9 @@ def periodic_jobs(
         run = delta_job.run(clock())
         scores.show(run.newest, run.late)
 
+    def read_pages_ahead() -> None:
+        read_ahead(store, int(clock()))
+
     rollups_job = Job(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True
     )
@@ -94,6 +98,7 @@ def periodic_jobs(
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
+        Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),

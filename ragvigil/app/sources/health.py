@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from threading import Lock
 
 from prometheus_client import REGISTRY
 
@@ -37,7 +36,7 @@ from scorers.calibration.canary_job import shifts
 
 HOUR, MONTH = 3600, 30 * 86_400
 KEPT_SECONDS = 60.0
-"""How long the parts that ask much of the store are kept."""
+"""How long the parts that ask much of the store pass for new."""
 REFUSALS = {
     "ragvigil_web_identity_refused_total": "signing in",
     "ragvigil_web_foreign_total": "requests of other sites",
@@ -49,7 +48,7 @@ REFUSALS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Slow:
-    """What is read from the store at most once in KEPT_SECONDS."""
+    """What is read from the store once in KEPT_SECONDS."""
 
     set_aside: list[SetAsideForm]
     canary: CanaryForm | None
@@ -75,13 +74,12 @@ class Health:
     ) -> None:
         self._settings, self._store, self._runs = settings, store, runs
         self._bars, self._clock, self._trials = bars, clock, trials
-        self._lock = Lock()
-        self._slow: _Slow | None = None
-        self._read_at = 0.0
 
     def report(self) -> HealthReportForm:
         """The newest state. Raises StoreError."""
-        slow = self._kept(self._clock())
+        slow: _Slow = self._store.kept.of(
+            "health", self._read_slow, lasts=True, new_seconds=KEPT_SECONDS
+        )
         return HealthReportForm(
             version=version("ragvigil"),
             replica=self._store.replica,
@@ -111,24 +109,19 @@ class Health:
             ],
         )
 
-    def _kept(self, now: float) -> _Slow:
-        with self._lock:
-            if self._slow is None or not 0 <= now - self._read_at < KEPT_SECONDS:
-                since = int(now) - MONTH
-                self._slow = _Slow(
-                    set_aside=[
-                        SetAsideForm.model_validate(each)
-                        for each in quarantine.reasons(self._store, since)
-                    ],
-                    canary=self._canary(),
-                    cost=self._cost(int(now)),
-                    warnings=[
-                        SettingsWarningForm.model_validate(each)
-                        for each in warnings(self._settings)
-                    ],
-                )
-                self._read_at = now
-            return self._slow
+    def _read_slow(self) -> _Slow:
+        now = int(self._clock())
+        return _Slow(
+            set_aside=[
+                SetAsideForm.model_validate(each)
+                for each in quarantine.reasons(self._store, now - MONTH)
+            ],
+            canary=self._canary(),
+            cost=self._cost(now),
+            warnings=[
+                SettingsWarningForm.model_validate(each) for each in warnings(self._settings)
+            ],
+        )
 
     def _canary(self) -> CanaryForm | None:
         chosen = canary.current(self._store)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from threading import Lock
 
 from alerts.signals.operating import PAIRS, RECALL, UTILIZATION, OperatingPoint, operating_points
 from ragvigil.model.delta import Delta, judged_first
@@ -14,8 +13,8 @@ from ragvigil.store.watch import operating
 from ragvigil.web.views.operating import OperatingPointForm
 
 DAY, WEEK = 86_400, 7 * 86_400
-KEPT_SECONDS = 60
-"""How long an answer is kept before the store is read again."""
+KEPT_SECONDS = 60.0
+"""How long an answer passes for new."""
 DELTAS_SECONDS = 3600
 """A series whose newest delta is older than this has no traffic now, and is left out."""
 
@@ -25,18 +24,17 @@ class Operating:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._lock = Lock()
-        self._read_at, self._points = float("-inf"), list[OperatingPointForm]()
 
     def points(self, now: float) -> Sequence[OperatingPointForm]:
         """The points that hold now, in seconds since the epoch. Raises StoreError."""
-        with self._lock:
-            # A clock that was set back reads anew, too.
-            if not 0 <= now - self._read_at < KEPT_SECONDS:
-                points = self._compute(int(now))
-                self._points = [OperatingPointForm.model_validate(asdict(each)) for each in points]
-                self._read_at = now
-            return self._points
+        return self._store.kept.of(
+            "operating points",
+            lambda: [
+                OperatingPointForm.model_validate(asdict(each)) for each in self._compute(int(now))
+            ],
+            lasts=True,
+            new_seconds=KEPT_SECONDS,
+        )
 
     def _compute(self, now: int) -> list[OperatingPoint]:
         """Scores and spending of the last day; recall and thumbs, which are rare, of the week."""

@@ -20,6 +20,8 @@ GIVEN_TIMES = 6
 COST_TIMES = 100
 """An answer passes for new so many times as long as it took: a quick one is hardly ever old, and to
 read one anew takes a hundredth of the time."""
+SLOW_SECONDS = 120.0
+"""For so long an answer about a day or more passes for new, if its reader says so."""
 MOST = 64
 """Answers that are kept, those that were asked for last."""
 
@@ -52,11 +54,19 @@ class Kept:
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, key: Hashable, read: Callable[[], Answer], *, lasts: bool = False) -> Answer:
+    def of(
+        self,
+        key: Hashable,
+        read: Callable[[], Answer],
+        *,
+        lasts: bool = False,
+        new_seconds: float = 0.0,
+    ) -> Answer:
         """The answer of `key`, by `read` where none is kept. Raises what `read` raises.
 
         Readers share the answer: it is not to be changed. `lasts`: no act of a person changes it,
-        so that `forget` leaves it.
+        so that `forget` leaves it. `new_seconds`, if given, is how long it passes for new: for what
+        is of hours, and changes slowly.
         """
         if not self._new_seconds:
             return read()
@@ -65,9 +75,11 @@ class Kept:
         if age > entry.new_seconds * GIVEN_TIMES:
             with entry.lock:
                 if self._clock() - entry.read > entry.new_seconds:
-                    self._read(entry, read)
+                    self._read(entry, read, new_seconds)
         elif age > entry.new_seconds and entry.lock.acquire(blocking=False):
-            Thread(target=self._renew, args=(entry, read), name="kept answer", daemon=True).start()
+            Thread(
+                target=self._renew, args=(entry, read, new_seconds), name="kept answer", daemon=True
+            ).start()
         answer: Answer = entry.answer
         return answer
 
@@ -92,16 +104,17 @@ class Kept:
                 self._entries.popitem(last=False)
             return entry
 
-    def _renew(self, entry: _Entry, read: Callable[[], Any]) -> None:
+    def _renew(self, entry: _Entry, read: Callable[[], Any], new_seconds: float) -> None:
         try:
-            self._read(entry, read)
+            self._read(entry, read, new_seconds)
         except StoreError as error:
             log.warning("an answer was not read anew", reason=str(error))
         finally:
             entry.lock.release()
 
-    def _read(self, entry: _Entry, read: Callable[[], Any]) -> None:
+    def _read(self, entry: _Entry, read: Callable[[], Any], new_seconds: float) -> None:
         begun = self._clock()
         entry.answer = read()
         entry.read = self._clock()
-        entry.new_seconds = min(self._new_seconds, (entry.read - begun) * COST_TIMES)
+        cost = entry.read - begun
+        entry.new_seconds = new_seconds or min(self._new_seconds, cost * COST_TIMES)

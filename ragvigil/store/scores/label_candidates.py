@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ragvigil.store.engine.kept import SLOW_SECONDS
+
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
@@ -39,7 +41,7 @@ class CandidateFilter:
 def find(store: Store, filter_: CandidateFilter) -> list[Key]:
     """The answers drawn, always in the same order."""
     key = ("candidates", replace(filter_, since=store.kept.moving(filter_.since)))
-    return store.kept.of(key, lambda: _find(store, filter_), lasts=True)
+    return store.kept.of(key, lambda: _find(store, filter_), lasts=True, new_seconds=SLOW_SECONDS)
 
 
 def _find(store: Store, filter_: CandidateFilter) -> list[Key]:

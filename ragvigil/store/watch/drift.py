@@ -65,6 +65,7 @@ def visible_drops(store: Store, since: int) -> dict[Series, float]:
         "visible drops",
         lambda: {each.series: each.numbers[-1] for each in states(store, since) if _sees(each)},
         lasts=True,
+        new_seconds=TICK_SECONDS / 2,
     )
 
 

@@ -12,7 +12,7 @@ LEAST, MOST = 6.0, 40.0
 """Radii in px."""
 NAMED = 8
 """Topics whose names may stand in the map; all stand in the table beside it."""
-NAME_LENGTH, LETTER, LINE = 28, 6.5, 16
+NAME_LENGTH, LETTER, LINE = 28, 6.5, 28
 """Characters of a name that are shown, and px of a character and of a line."""
 HUES = (0.02, 0.1, 0.25, 0.5)
 """Failing shares from which the hue is one step stronger."""

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from ragvigil.model import figures
 from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.times import AGO
+from ragvigil.web.views.issue_pages.problems import link_name
 
 
 def iso(time: datetime) -> str:
@@ -88,6 +89,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "duration": figures.duration,
     "in_points": figures.in_points,
     "iso": iso,
+    "issue_name": link_name,
     "listed": figures.listed,
     "money": figures.money,
     "points": figures.points,

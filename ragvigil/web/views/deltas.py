@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from ragvigil.model.delta import BaselineKind, Delta, Estimate, Moved, Series
 from ragvigil.model.figures import in_points
 from ragvigil.model.score import Kind, Layer
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.store.watch.drift import visible_drops
 from ragvigil.web.views.values import api_values, view
@@ -124,6 +125,16 @@ def newest_deltas(
     ]
 
 
+def read_ahead(store: Store, now: int) -> None:
+    """Reads what comparisons show of the last day (`now` in seconds), before anybody asks for it.
+
+    So whoever is woken at night does not wait for it. Raises as `Store.read` does.
+    """
+    _hourly_means(store, now - now % HOUR + HOUR, with_rates=False)
+    judge_segments(store, now)
+    followed_drops(store, now)
+
+
 def followed_drops(store: Store, now: int) -> dict[Series, float]:
     """The smallest lasting drop that each series would show, a share of 1; `now` in seconds."""
     return visible_drops(store, now - FOLLOWED_SECONDS)
@@ -151,6 +162,7 @@ def judge_segments(store: Store, now: int) -> frozenset[tuple[str, str]]:
             (judge.rubric, judge.segment) for judge in verdicts.judges(store, now - HOURS * HOUR)
         ),
         lasts=True,
+        new_seconds=SLOW_SECONDS,
     )
 
 
@@ -196,7 +208,12 @@ def _order(delta: Delta) -> tuple[str | int, ...]:
 def _hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:
     """Means of the 24 hours before `end`, of all series; kept, as pages repeat them."""
     key = ("hourly means", end, with_rates)
-    return store.kept.of(key, lambda: _read_hourly_means(store, end, with_rates), lasts=True)
+    return store.kept.of(
+        key,
+        lambda: _read_hourly_means(store, end, with_rates),
+        lasts=True,
+        new_seconds=SLOW_SECONDS,
+    )
 
 
 def _read_hourly_means(store: Store, end: int, with_rates: bool) -> dict[Series, list[Number]]:

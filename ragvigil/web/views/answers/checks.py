@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragvigil.model.figures import count, counted, score, spelled
-from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
+from ragvigil.model.score import OWN_STREAMS, Kind, Stream, upstream_place
 from ragvigil.web.views.verdict.scores import ScoreForm
 
 CheckState = Literal[
@@ -24,10 +24,16 @@ BINS = 20
 """The roll-ups count values rounded to a twentieth."""
 KINDS = {
     Kind.CODE: "code",
-    Kind.MODEL: "small model",
+    Kind.MODEL: "local model",
     Kind.JUDGE: "judge",
     Kind.HUMAN: "a person",
 }
+STREAMS: Mapping[str, str] = {
+    Stream.AUDIT: "in an audit",
+    Stream.CANARY: "a canary",
+    Stream.PROXY: "beside the judge",
+}
+"""Why a score was given that is no score of the answer itself."""
 MOST_VERDICTS = 50
 
 
@@ -107,7 +113,7 @@ def _check(found: ScoreForm, histogram: Sequence[int]) -> Check:
     findings = list(_findings(found))
     version = f"{found.scorer} {found.version}".strip()
     kind = KINDS.get(Kind(found.kind), found.kind)
-    others = "" if found.stream in OWN_STREAMS else f", {found.stream}"
+    others = "" if found.stream in OWN_STREAMS else f", {STREAMS.get(found.stream, found.stream)}"
     state = _state(found, histogram)
     return Check(
         rubric=found.rubric,

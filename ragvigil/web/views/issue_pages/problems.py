@@ -104,6 +104,11 @@ def title(issue: NamedIssue) -> str:
     return f"Answers {problem(issue)}"
 
 
+def link_name(issue: NamedIssue) -> str:
+    """What a link to the issue says: the name that somebody gave it, else its title."""
+    return one_line(issue.name, MOST_NAME) if is_named(issue) else title(issue)
+
+
 def problem(issue: NamedIssue) -> str:
     """What the answers do wrong; with the words of the name that the daemon's rule did not make."""
     known = PROBLEMS.get(issue.rubric, {})
@@ -127,8 +132,9 @@ def _own_words(issue: NamedIssue) -> tuple[str, bool]:
     if not name.startswith(first):
         return name, True
     words = name.removeprefix(first).removeprefix(": ")
-    if issue.routes and issue.routes[0]:
-        words = words.partition(f" ({one_line(issue.routes[0])}")[0]
+    # The rule named the route that was first then; by now another may be.
+    for route in filter(None, issue.routes):
+        words = words.partition(f" ({one_line(route)}")[0]
     return ("" if words.strip() in ("", label) else words.strip()), False
 
 

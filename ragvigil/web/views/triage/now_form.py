@@ -28,6 +28,7 @@ class IssueLinkForm(BaseModel):
     family: Layer
     state: IssueState
     rubric: str
+    label: str = Field(description="of the failing scores")
     routes: list[str]
     first: datetime | None
     last: datetime | None

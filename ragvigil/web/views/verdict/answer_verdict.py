@@ -179,7 +179,7 @@ def _without_failure(scores: Sequence[ScoreForm], is_disliked: bool) -> AnswerVe
 def _doubts(own: Sequence[ScoreForm]) -> list[str]:
     """What a local model doubts; its number fails nothing."""
     doubting = [score for score in own if score.kind == Kind.MODEL and score.label]
-    return [f"A small model doubts it: {score.explanation}." for score in doubting[:1]]
+    return [f"A local model doubts it: {score.explanation}." for score in doubting[:1]]
 
 
 def _unseen(checks: int) -> list[str]:

@@ -164,3 +164,18 @@ def test_a_window_until_now_keeps_its_key(reading: Reading) -> None:
     reading.now += 90
     assert [reading.kept.moving(reading.now - 86_400)] == a_day
     assert reading.kept.moving(fixed) != a_day[0]
+
+
+def test_what_changes_slowly_passes_for_new_for_as_long_as_is_said(reading: Reading) -> None:
+    def ask() -> int:
+        return reading.kept.of("key", reading, new_seconds=120.0)
+
+    assert ask() == 1
+    reading.now += 120
+    assert ask() == 1
+    reading.now += 500
+    reading.may_end.clear()
+    assert ask() == 1
+    until(lambda: reading.calls == 2)
+    reading.may_end.set()
+    until(lambda: ask() == 2)

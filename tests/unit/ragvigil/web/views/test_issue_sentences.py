@@ -70,6 +70,13 @@ def listed(*issues: IssueForm, **fields: object) -> IssuesForm:
             "Answers on /a and 2 more routes contradict their chunks: “another number of days”",
         ),
         (
+            {
+                "rubric": "rerank_gain", "label": "", "routes": ["/b", "/a"],
+                "name": "rerank_gain (/a and 1 more)",
+            },
+            "Answers on /b and 1 more route lose relevant chunks to the reranker",
+        ),
+        (
             {"rubric": "", "label": "thumbs_down", "name": "thumbs down", "routes": [""]},
             "Answers of helpdesk are disliked by their users",
         ),
@@ -82,6 +89,11 @@ def listed(*issues: IssueForm, **fields: object) -> IssuesForm:
 )  # fmt: skip
 def test_the_heading_of_an_issue_is_a_sentence(fields: dict[str, object], expected: str) -> None:
     assert problems.heading(issue(**fields)) == expected
+
+
+def test_a_link_says_the_name_that_somebody_gave_else_what_is_wrong() -> None:
+    assert problems.link_name(issue()) == "Answers quote words that stand in no chunk"
+    assert problems.link_name(issue(name="Quotes a rule")) == "Quotes a rule"
 
 
 def test_a_hostile_name_stays_on_one_short_line() -> None:

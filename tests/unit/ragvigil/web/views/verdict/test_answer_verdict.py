@@ -273,7 +273,7 @@ def test_a_local_model_doubts_and_fails_nothing() -> None:
         "groundedness", 0.1, "unsupported", kind=Kind.MODEL, explanation="1 of 2 unsupported"
     )
     said = verdict(score("citation_validity", 1.0), doubt)
-    assert (said.state, said.support) == ("passes", "A small model doubts it: 1 of 2 unsupported.")
+    assert (said.state, said.support) == ("passes", "A local model doubts it: 1 of 2 unsupported.")
 
 
 def test_scores_that_test_a_judge_say_nothing_of_the_answer() -> None:
