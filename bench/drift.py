@@ -27,11 +27,13 @@ from alerts.drift.detect import DriftRules, Tick, step, threshold
 from alerts.drift.state import Floats, empty
 from bench.rig.drift_runs import START, WEEK, JudgeChange, Outcome, two_weeks, watched
 from bench.rig.drift_scores import real_scores
-from bench.rig.drift_streams import TICK, Real, Simulated
+from bench.rig.drift_streams import NOISE_TICKS, TICK, Real, Simulated
 from bench.rig.report import bench_data, finish, progress
 
 SEED = 20
 QUIET, NOISY = 0.005, 0.02
+WANDERS_TICKS, MOST_WANDERING = 72.0, 3.0
+"""A level that wanders for six hours falls for so long: the bar is wider, and is not drift.md's."""
 HEALTHY_RATES = (9.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 FLEET = 500
 SOME = 12
@@ -83,11 +85,18 @@ def median_bounds(minutes: Floats) -> tuple[float, float, float]:
     return middle, low, high
 
 
-def healthy(noise: float, size: Size, seed: int, series: int | None = None) -> dict[str, object]:
+def healthy(
+    noise: float,
+    size: Size,
+    seed: int,
+    series: int | None = None,
+    *,
+    noise_ticks: float = NOISE_TICKS,
+) -> dict[str, object]:
     """False alarms of routes of all sizes, with the plain threshold beside them."""
     count = series or size.series
     rates = np.resize(np.array(HEALTHY_RATES), count)
-    stream = Simulated(np.random.default_rng(seed), rates, noise)
+    stream = Simulated(np.random.default_rng(seed), rates, noise, noise_ticks=noise_ticks)
     seen = watched(
         stream, count, rules(series or SOME), warm_weeks=size.warm_weeks, weeks=size.weeks
     )
@@ -257,8 +266,10 @@ def _false_alarms(
         ("2-point noise", 2.0, lambda: healthy(NOISY, size, SEED + 1)),
         ("real scores", 1.0, lambda: real(size, SEED + 3)),
     ]
+    wanders = partial(healthy, NOISY, size, SEED + 4, noise_ticks=WANDERS_TICKS)
     if not size.is_small:
         cases.append(("500 series", 1.0, lambda: healthy(QUIET, fleet, SEED + 2, FLEET)))
+        cases.append(("2 points for six hours", MOST_WANDERING, wanders))
     for name, most, run in cases:
         seen = kept.found(name, run)
         if seen is None:
@@ -269,9 +280,10 @@ def _false_alarms(
             continue
         early = seen["first_weeks"]
         bars[f"{name}: upper bound <= {most:g} per 100 series-weeks"] = seen["upper"] <= most
-        bars[f"{name}: upper bound of the first weeks <= {MOST_EARLY:g}"] = (
-            early["upper"] <= MOST_EARLY
-        )
+        if most < MOST_WANDERING:
+            bars[f"{name}: upper bound of the first weeks <= {MOST_EARLY:g}"] = (
+                early["upper"] <= MOST_EARLY
+            )
 
 
 def _delays(size: Size, kept: Kept, figures: dict[str, object], bars: dict[str, bool]) -> None:

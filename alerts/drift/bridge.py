@@ -49,7 +49,7 @@ def bridged(before: States, shift: Offset | None, tick: int) -> States:
     """
     after = empty(len(before))
     after["variance"] = before["variance"]
-    for name in ("spread", "blocks", "weights"):
+    for name in ("spread", "lasting", "blocks", "weights"):
         after[name] = before[name]
     if shift is None:
         return after

@@ -71,10 +71,17 @@ def roll(states: States, tick: int, threshold: float) -> None:
 
 
 def overdispersion(states: States) -> Floats:
-    """φ >= 1: how much more the means of blocks vary than chance explains."""
+    """φ >= 1: how much more the means of blocks vary than chance explains.
+
+    Where a level wanders for hours, a block is like the one before it and tells little that is new:
+    products of neighbours count twice (Newey and West, with one lag) beyond two standard errors.
+    """
     today = _is_new(states)
     spread = states["spread"] + today * states["today_spread"]
     blocks = states["blocks"] + today * states["today_blocks"]
+    by_chance = 2 * spread / np.sqrt(np.maximum(blocks, 1.0))
+    lasting = states["lasting"] + today * states["today_lasting"] - by_chance
+    spread = spread + 2 * np.maximum(lasting, 0.0)
     return np.asarray(np.maximum((spread + PRIOR_BLOCKS) / (blocks + PRIOR_BLOCKS), 1.0))
 
 
@@ -153,9 +160,11 @@ def _close_blocks(states: States, ended: NDArray[np.bool_]) -> None:
     known = states["n"].sum(axis=1) + states["today_n"].sum(axis=1)
     expected *= 1 + np.where(known > 0, states["block_n"] / np.maximum(known, 1.0), 0.0)
     counts = ended & (expected > 0)
-    squared = states["block_residual"] ** 2 / np.where(counts, expected, 1.0)
-    states["today_spread"] += np.where(counts, squared, 0.0)
+    block = states["block_residual"] / np.sqrt(np.where(counts, expected, 1.0))
+    states["today_spread"] += np.where(counts, block**2, 0.0)
+    states["today_lasting"] += np.where(counts, block * states["last_block"], 0.0)
     states["today_blocks"] += counts
+    states["last_block"] = np.where(counts, block, states["last_block"])
     for name in ("block_residual", "block_n"):
         states[name] = np.where(ended, 0.0, states[name])
 
@@ -167,12 +176,12 @@ def _close_days(states: States, day: int, threshold: float) -> None:
     decay = np.where(adds, DECAY ** np.clip(day - states["day"], 0, 365), 1.0)
     for name in ("total", "n"):
         states[name] = (states[name] + adds[:, None] * states[f"today_{name}"]) * decay[:, None]
-    for name in ("squares", "spread", "blocks"):
+    for name in ("squares", "spread", "lasting", "blocks"):
         states[name] = (states[name] + adds * states[f"today_{name}"]) * decay
     states["weights"] = (states["weights"] + adds * states["today_blocks"]) * decay**2
     states["days"] += adds[:, None] & (states["today_n"] > 0)
     states["uncertain"] *= decay
     for name in ("today_total", "today_n"):
         states[name] *= waits[:, None]
-    for name in ("today_squares", "today_spread", "today_blocks", "peak"):
+    for name in ("today_squares", "today_spread", "today_lasting", "today_blocks", "peak"):
         states[name] *= waits

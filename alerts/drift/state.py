@@ -58,6 +58,10 @@ STATE = np.dtype(
         ("weights", "f8"),  # the sum of the squared weights of `blocks`
         ("today_spread", "f8"),
         ("today_blocks", "f8"),
+        # How much blocks are like those before them: sums of products, and the last block.
+        ("lasting", "f8"),
+        ("today_lasting", "f8"),
+        ("last_block", "f8"),
         ("block_residual", "f8"),
         ("block_n", "f8"),
         ("uncertain", "f8"),  # how far a level taken over from another judge may be wrong

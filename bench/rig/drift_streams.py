@@ -74,18 +74,26 @@ class Simulated:
     """Draws one tick after another of simulated series.
 
     `rates` are judged answers an hour on a weekday, by series; `noise` is the standard deviation
-    of the latent noise.
+    of the latent noise, which is correlated over `noise_ticks`.
     """
 
-    def __init__(self, rng: np.random.Generator, rates: Floats, noise: float) -> None:
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        rates: Floats,
+        noise: float,
+        *,
+        noise_ticks: float = NOISE_TICKS,
+    ) -> None:
         self._rng, self._rates, self._noise = rng, rates, noise
+        self._keep = np.exp(-1 / noise_ticks)
         self._tilt = Tilt(shapes(rng, len(rates)))
         self._phase = rng.uniform(0, 24, len(rates))
         self._latent = rng.standard_normal(len(rates))
 
     def draw(self, tick: int, drop: Floats, boost: Floats) -> Floats:
         """Histograms of a tick, shape (series, BINS); `boost` multiplies the rate of judging."""
-        keep = np.exp(-1 / NOISE_TICKS)
+        keep = self._keep
         fresh = self._rng.standard_normal(len(self._rates))
         self._latent = keep * self._latent + np.sqrt(1 - keep**2) * fresh
         hour = (tick - 1) % DAY / 3600

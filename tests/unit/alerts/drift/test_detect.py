@@ -280,3 +280,11 @@ def test_evidence_weighs_less_while_few_blocks_tell_how_they_vary() -> None:
     for name in ("blocks", "weights", "spread"):
         states[name] = (0, 12, 120)
     assert tempering(states, RULES.threshold).round(1).tolist() == [14.2, 2.1, 1.1]
+
+
+@pytest.mark.parametrize(("lasting", "phi"), [(0.0, 2.0), (30.0, 2.0), (120.0, 3.5)])
+def test_blocks_that_are_like_the_ones_before_them_weigh_less(lasting: float, phi: float) -> None:
+    """A little likeness of a hundred blocks is chance."""
+    states = empty(1)
+    states["blocks"], states["spread"], states["lasting"] = 100.0, 206.0, lasting
+    assert overdispersion(states)[0] == pytest.approx(phi, rel=0.03)
