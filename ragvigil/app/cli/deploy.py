@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 deploy = typer.Typer(
-    help="Files for Grafana, Prometheus, a Collector, Compose.", no_args_is_help=True
+    help="Files for Grafana, Prometheus, a Collector, Compose, CI.", no_args_is_help=True
 )
 
 
@@ -24,6 +24,7 @@ class Subject(StrEnum):
     COMPOSE = "compose"
     SIDECAR = "sidecar"
     SETTINGS = "settings"
+    CI = "ci"
 
 
 @deploy.command("print")

@@ -52,6 +52,7 @@ BUNDLES: Mapping[str, Bundle] = {
     ),
     "sidecar": Bundle(folder="deploy/kubernetes", patterns=("sidecar.yaml",)),
     "settings": Bundle(folder="deploy/examples", patterns=("*.toml",)),
+    "ci": Bundle(folder="deploy/ci", patterns=("*.yml",)),
 }
 
 

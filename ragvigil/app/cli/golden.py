@@ -41,6 +41,13 @@ FailureMode = Annotated[
 ]
 
 
+def _kinds(incomplete: str) -> list[str]:
+    from ragvigil.app.cli.options import matching
+    from ragvigil.evaluation.perturb.perturb_set import KINDS
+
+    return matching(list(KINDS), incomplete)
+
+
 @golden.command("list")
 @asks_daemon
 def list_(
@@ -240,6 +247,34 @@ def check(
     from ragvigil.app.settings import load
 
     sys.exit(check_file(file, load(config).golden, as_json=json))
+
+
+@golden.command("perturb")
+def perturb(
+    file: Annotated[Path, typer.Argument(help="The set's file, JSON lines.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File for the new cases; default standard output.")
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="JSON lines with id and text: further chunks; again for more files."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kind, as injection; again for more.", autocompletion=_kinds),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed makes other changes.")] = 0,
+) -> None:
+    """Makes cases with changed contexts, and what must then hold; counts what was not possible."""
+    from ragvigil.app.cli.golden_perturb import perturb_file
+    from ragvigil.evaluation.perturb.perturb_set import KINDS
+
+    for name in kind or ():
+        if name not in KINDS:
+            raise typer.BadParameter(f"--kind {name} is not one of {', '.join(KINDS)}")
+    if out is not None and out.exists() and out.samefile(file):
+        raise typer.BadParameter(f"--out {out} is the set itself")
+    sys.exit(perturb_file(file, out, corpus or (), kind or list(KINDS), seed=seed))
 
 
 def _facts(vital: Sequence[str], okay: Sequence[str]) -> list[dict[str, str]] | None:

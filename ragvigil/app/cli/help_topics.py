@@ -10,9 +10,10 @@ from dataclasses import dataclass
 EXIT_CODES = {
     0: "done",
     1: "done, and something was refused, could not be read, or fails: each is named on standard "
-    "error; `demo`: it could not go on",
+    "error; `demo`: it could not go on; `gate`: the new run is worse",
     2: "not done: wrong use, wrong settings, a folder or port that cannot be used, no daemon, no "
     "such id, an unreadable file",
+    3: "`gate`: too few cases to say",
     130: "stopped by Ctrl-C; an import goes on where it was when it is run again",
 }
 SHELLS = ("bash", "zsh", "fish")

@@ -23,6 +23,7 @@ from clustering.golden.settings import GoldenSettings
 from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.settings.client import ClientSettings
+from ragvigil.evaluation.gate.limits import GateSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.endpoint import overlap
 from ragvigil.model.plugin import others
@@ -79,6 +80,7 @@ class Settings(BaseSettings):
     export: ExportSettings = ExportSettings()
     clustering: ClusteringSettings = ClusteringSettings()
     golden: GoldenSettings = GoldenSettings()
+    gate: GateSettings = GateSettings()
 
     @model_validator(mode="after")
     def _are_apart(self) -> Self:

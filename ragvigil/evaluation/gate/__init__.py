@@ -1,0 +1,1 @@
+"""Compares two runs of a golden set: may this release go out?"""
