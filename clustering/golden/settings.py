@@ -34,6 +34,15 @@ class TargetSettings(BaseModel):
     chunk_texts: str = Field(
         default="", description="path of the retrieved chunks' texts in the reply"
     )
+    prompt_ids: str = Field(
+        default="", description="path of the ids of the chunks that reached the prompt"
+    )
+    prompt_texts: str = Field(default="", description="path of their texts")
+    context: str = Field(
+        default="",
+        description="path of a list in the body that takes texts to answer from instead of "
+        "retrieving; empty: the target takes none",
+    )
     token: SecretStr | None = Field(default=None, description="sent as `Authorization: Bearer`")
     timeout_seconds: float = Field(
         default=20.0,
@@ -52,7 +61,9 @@ class TargetSettings(BaseModel):
             raise ValueError(f"{url} has a placeholder that is not {{route}} in its path")
         return url
 
-    @field_validator("question", "answer", "chunk_ids", "chunk_texts")
+    @field_validator(
+        "question", "answer", "chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts", "context"
+    )
     @classmethod
     def _is_a_path(cls, path: str) -> str:
         if path and JSON_PATH.fullmatch(path) is None:

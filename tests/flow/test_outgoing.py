@@ -14,7 +14,8 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from pydantic import BaseModel, SecretStr
 
 from clustering.golden.settings import TargetSettings
-from ragvigil.app.golden.target import NoAnswer, address, ask
+from ragvigil.evaluation.target.reply import NoAnswer, record_of
+from ragvigil.evaluation.target.url import address, ask
 from ragvigil.llm.outcome import Setback
 from ragvigil.llm.provider import Endpoint
 from ragvigil.llm.reply_form import ReplyForm
@@ -117,7 +118,7 @@ def test_a_golden_target_follows_no_redirect(thief: Recorder, status: int) -> No
 
 def test_a_golden_target_is_asked_past_the_proxy(proxied: Recorder) -> None:
     with Recorder(body='{"answer": "Yes."}') as server:
-        assert ask(CASE, target(f"http://{server.address}/ask")).answer == "Yes."
+        assert ask(CASE, target(f"http://{server.address}/ask")) == {"answer": "Yes."}
     assert proxied.seen == []
 
 
@@ -165,7 +166,7 @@ def test_a_route_that_leads_elsewhere_is_refused(thief: Recorder, route: str) ->
 def test_a_name_of_a_case_cannot_write_headers(thief: Recorder) -> None:
     named = replace(CASE, case_id="a\r\nx: \u00fc\ud800")
     with pytest.raises(NoAnswer, match="answer"):
-        ask(named, target(f"http://{thief.address}/ask"))
+        record_of(named, ask(named, at := target(f"http://{thief.address}/ask")), at)
     assert thief.tokens == ["Bearer s3cret"]
 
 

@@ -9,13 +9,14 @@ from clustering.golden.case import as_json
 from clustering.golden.settings import TargetSettings
 from clustering.golden.verbs import Refused
 from clustering.golden.verdict import Verdict, verdict
-from ragvigil.app.golden.target import NoAnswer, ask
 from ragvigil.app.golden.trace import NotStored, judged_scores, record_form
+from ragvigil.evaluation.target.reply import NoAnswer, record_of
+from ragvigil.evaluation.target.url import ask
 from ragvigil.model.golden import CaseRun, GoldenCase
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from ragvigil.store.engine.store import Store
-from ragvigil.store.scores.judged import record_of
+from ragvigil.store.scores.judged import record_of as stored_record
 from scorers.context_recall import ContextRecall
 from scorers.golden import parse_case, question_key
 from scorers.runner import Runner
@@ -65,7 +66,7 @@ def judged(case: GoldenCase, record: RagRecord, more: Sequence[Score], runner: R
 
 
 def _fresh(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]:
-    record = ask(case, trial.target)
+    record = record_of(case, ask(case, trial.target), trial.target)
     return record, trial.judge(record)
 
 
@@ -74,4 +75,4 @@ def _stored(case: GoldenCase, trial: Trial) -> tuple[RagRecord, Sequence[Score]]
     if not case.trace_id:
         raise NotStored("the case came from no trace, and [golden.target] url is not set")
     form = record_form(trial.store, case.trace_id, case.record_id)
-    return replace(record_of(form), query=case.question), judged_scores(form)
+    return replace(stored_record(form), query=case.question), judged_scores(form)

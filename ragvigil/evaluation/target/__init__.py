@@ -1,0 +1,1 @@
+"""What answers a question: a URL, a function, a file of recorded answers, a traced service."""
