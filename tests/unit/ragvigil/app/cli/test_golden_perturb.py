@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from ragvigil.app.cli.main import app
 from ragvigil.evaluation.perturb.perturb_set import KINDS
-from ragvigil.evaluation.perturb.set_lines import case_of, line_of
+from ragvigil.evaluation.case_line import case_of, line_of
 from scorers.golden import parse_case
 from tests.refund_chunks import CASE, OTHERS, REFUND
 

@@ -21,7 +21,7 @@ from scorers.golden import Gold, parse_case
 
 def line_of(case: Case) -> str:
     """The case as one line of JSON, without the line break."""
-    return json.dumps(as_json(_golden(case)), ensure_ascii=False)
+    return json.dumps(as_json(golden_of(case)), ensure_ascii=False)
 
 
 def case_of(written: object, number: int) -> Case:
@@ -59,7 +59,8 @@ def chunk_of(written: object) -> Gold:
     raise BadCase('a chunk is not a text or {"id", "text"}')
 
 
-def _golden(case: Case) -> GoldenCase:
+def golden_of(case: Case) -> GoldenCase:
+    """The case as the golden set holds it."""
     has_ids = all(chunk.chunk_id for chunk in case.gold)
     return GoldenCase(
         case_id=case.case_id,
