@@ -22,6 +22,8 @@ from ragvigil.web.views.ledger import LedgerForm
 router = APIRouter()
 
 MOST_ACTS = 12
+DOCTOR_SECONDS = 30.0
+"""How long a diagnosis passes for new: it reads the spans of a day."""
 
 
 @router.get(
@@ -35,7 +37,10 @@ def health(request: Request) -> HTMLResponse:
     has_report = request.app.state.health is not None
     status = service_api.status(request)
     ledger = LedgerForm.model_validate({"spans": status["spans"], "records": status["traces"]})
-    doctor = service_api.doctor(request)
+    state = request.app.state
+    doctor = state.store.kept.of(
+        "doctor", state.status.doctor, lasts=True, new_seconds=DOCTOR_SECONDS
+    )
     report = health_api.health_report(request) if has_report else None
     evidence = Evidence(
         status=status,
