@@ -211,8 +211,9 @@ LEAVES: Mapping[str, Leaf] = {
         # Older texts lack what is asked now, though they are about it.
         follows=frozenset({Rubric.COMPLETE, Rubric.RELEVANT}),
         brings={
-            "context_tokens": 0.1,
-            "chunk_characters": 0.1,
+            "context_tokens": 0.25,
+            "chunk_characters": 0.25,
+            "answer_relevance": 0.2,
             ChangeKind.DOCUMENTS: 0.6,
             ChangeKind.REINDEXED: 0.1,
         },

@@ -137,8 +137,8 @@ def test_citations_that_are_left_out_are_generation_though_every_judged_rubric_h
 
 def test_older_texts_may_lack_what_is_asked_though_each_chunk_is_about_it() -> None:
     told = said(
-        {**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.RELEVANT: -0.1},
-        ("context_tokens", "chunk_characters"),
+        {**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.COMPLETE: -0.14},
+        ("context_tokens", "chunk_characters", "answer_relevance"),
         (ChangeKind.DOCUMENTS,),
     )
     assert told.cause is C
