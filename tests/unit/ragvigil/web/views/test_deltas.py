@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from alerts.deltas.job import run_deltas
 from alerts.settings import AlertsSettings
 from ragvigil.model.delta import Delta, Series, judged_first
 from ragvigil.model.score import Kind, Layer, Stream
+from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.store import Store
-from ragvigil.store.scores import rubric_deltas
+from ragvigil.store.scores import rollups, rubric_deltas, verdicts
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
-from ragvigil.web.views.deltas import deltas_since, newest_deltas
+from ragvigil.web.views.deltas import deltas_since, newest_deltas, read_ahead
 from tests.judged import JUDGE, keep_judged, verdict
 from tests.outcomes import NOW
 
@@ -40,6 +43,20 @@ def test_the_local_and_the_judged_series_of_a_rubric_are_two_rows(store: Store) 
     }
     past = deltas_since(store, DeltaFilter(since=TICK - 3600))
     assert [each.is_judged for each in past] == [None, None, None]
+
+
+def test_what_is_read_ahead_is_not_read_again_by_who_asks_for_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_judged(store, {1: [verdict(0.4)]})
+    run_deltas(store, SECONDS, AlertsSettings(), failing=("groundedness",))
+    monkeypatch.setattr(store, "kept", Kept(5.0))
+    read_ahead(store, SECONDS)
+    monkeypatch.setattr(rollups, "counts", None)
+    monkeypatch.setattr(verdicts, "judges", None)
+    now = datetime.fromtimestamp(SECONDS, UTC)
+    found = newest_deltas(store, DeltaFilter(window="6h"), now, with_rates=False)
+    assert [each.hours[-1] for each in found if each.rubric == "groundedness"] == [0.4]
 
 
 def test_both_are_rolled_up_and_become_rows_that_say_who_scored(store: Store) -> None:
