@@ -14,6 +14,7 @@ from enum import StrEnum
 from ragvigil.evaluation.gate.difference import Difference, cases_for, difference
 from ragvigil.evaluation.gate.limits import GateSettings
 from ragvigil.evaluation.gate.pairs import CONDITION, Pair, by_slice, in_overall, value
+from ragvigil.evaluation.result import Condition
 
 TAIL = 0.05
 """Each bound of an interval is missed so often: what is shown is a 90 % interval, whose lower bound
@@ -21,8 +22,8 @@ alone says with 95 % that no larger fall happened."""
 MOST_UNSCORED = 0.2
 """With a larger share of the base's values missing in the new run, nothing is said of a rubric."""
 LEAST_SHARE = 0.5
-"""A rubric that applies to fewer of the cases is that of a slice, as the refusal of unanswerable
-questions: too few cases of it do not stop the gate."""
+"""A rubric that applies to fewer of the cases asked as in production is that of a slice, as the
+refusal of unanswerable questions: too few cases of it do not stop the gate."""
 Name = tuple[str, str]
 """A slice: its dimension and value."""
 OVERALL: Name = ("", "")
@@ -66,10 +67,9 @@ class Comparison:
 def compare(pairs: Sequence[Pair], rubric: str, settings: GateSettings) -> Comparison:
     """Compares a rubric over all cases, without a correction for other comparisons."""
     own = in_overall(pairs, rubric)
+    asked, having = _usual(pairs), _usual(own)
+    is_common = having >= LEAST_SHARE * asked if asked else len(own) >= LEAST_SHARE * len(pairs)
     found = _compare(own, rubric, OVERALL, settings)
-    conditions = {pair.new.condition for pair in own}
-    asked = sum(pair.new.condition in conditions for pair in pairs)
-    is_common = len(own) >= LEAST_SHARE * asked
     return replace(found, decides=rubric in settings.decisive and is_common)
 
 
@@ -168,6 +168,11 @@ def _unscored(pairs: Iterable[Pair], rubric: str) -> int:
     return sum(
         value(pair.base, rubric) is not None and value(pair.new, rubric) is None for pair in pairs
     )
+
+
+def _usual(pairs: Iterable[Pair]) -> int:
+    """How many were asked as in production."""
+    return sum(pair.new.condition is Condition.RETRIEVED for pair in pairs)
 
 
 def _slices(pairs: Sequence[Pair], rubric: str) -> Mapping[Name, list[Pair]]:

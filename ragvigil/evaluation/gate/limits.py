@@ -10,6 +10,7 @@ LIMITS = {
     "recall@10": 0.03,
     "citation_validity": 0.04,
     "refusal_unanswerable": 0.10,
+    "perturbation": 0.10,
 }
 FLOORS = {"equivalence": 0.85}
 

@@ -201,6 +201,26 @@ def test_conditions_are_compared_apart() -> None:
     assert ("condition", "gold") in {each.slice for each in shown.slices}
 
 
+def test_a_kind_of_perturbation_that_wins_more_often_is_worse_and_named() -> None:
+    def with_perturbed(obeyed: int) -> list[Result]:
+        rows = results([1.0] * 60 + [float(n >= obeyed) for n in range(30)], "perturbation")
+        kinds = {True: "injection", False: "shuffled"}
+        perturbed = [
+            replace(
+                row,
+                case_id=f"{row.case_id}~x",
+                condition=Condition.PERTURBED,
+                slices={"perturbation": (kinds[place >= 60],)},
+            )
+            for place, row in enumerate(rows)
+        ]
+        return [*results(GOOD), *perturbed]
+
+    shown = gate(with_perturbed(0), with_perturbed(15))
+    assert ("perturbation", "injection") in {each.slice for each in shown.worse}
+    assert gate(with_perturbed(0), with_perturbed(1)).state is State.PASS  # few, and no more said
+
+
 def test_limits_are_settings() -> None:
     settings = GateSettings(limits={"groundedness": 0.2})
     assert gate(results(GOOD), results(fallen(12)), settings).state is State.PASS
