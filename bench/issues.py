@@ -1,10 +1,14 @@
 """Three faults of the example service at a time, and a tenth of others: each gets its own issue.
 
     .venv/bin/python bench/issues.py [--small] [--seed N] [--combinations N]
+    .venv/bin/python bench/issues.py --incidents FAULT ... [--folder DIR] [--seed N]
 
 A daemon knows hours of healthy traffic; then an hour has half of its answers healthy, a tenth with
 any of the other faults (background), the rest with one of three. A stand-in judge that reads texts
 judges every record. What the API says of issues is held against what each answer had.
+
+With `--incidents` single faults of the second service of `truth.py` run on a virtual clock instead:
+how much of a fault is in one issue, how pure, and how soon after the incident (`issue_incidents`).
 """
 
 from __future__ import annotations
@@ -16,15 +20,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from bench.rig.issue_incidents import incident_bars, incident_runs
 from bench.rig.issue_rig import failing, fill, hour_of
 from bench.rig.issue_traffic import Truth, faulty_hour, healthy_hours, templates, threes
 from bench.rig.issue_truth import Compared, compare
 from bench.rig.judge_stand_in import standing_in
+from bench.rig.kept_runs import KeptRuns
 from bench.rig.report import finish, progress
+from bench.rig.truth_faults import BY_NAME
+from bench.rig.truth_pool import Pool
+from bench.rig.truth_texts import load_texts
+from bench.rig.truth_vectors import Vectors
 from ragvigil.app.demo.schedule import Template
 
 MOST_ISSUES, LEAST_PURE = 2, 0.85
 REQUESTS_AN_HOUR = 400
+EACH = 30
+"""Questions of a route of the second service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +153,36 @@ def figures_of(
     return figures, bars
 
 
+def of_incidents(
+    names: Sequence[str], folder: Path, *, seed: int
+) -> tuple[dict[str, object], dict[str, bool]]:
+    """Faults of the second service, one after another; texts and the healthy store are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pool = Pool(load_texts(each=EACH), Vectors(folder / "vectors.npz", is_real=True))
+    healthy, ended = KeptRuns(pool=pool, folder=folder, seed=seed).healthy(0)
+    runs = []
+    faults = [BY_NAME[name] for name in names]
+    for result in incident_runs(pool, healthy, faults, ended=ended, seed=seed):
+        runs.append(result)
+        progress(str(result))
+    pool.vectors.close()
+    return {"runs": [asdict(result) for result in runs]}, incident_bars(runs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--incidents", nargs="+", choices=list(BY_NAME))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "incidents")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--combinations", type=int)
     options = parser.parse_args()
+    if options.incidents:
+        seed = options.seed or SMALL.seed
+        figures, bars = of_incidents(options.incidents, options.folder, seed=seed)
+        finish("issues", figures, bars, seed=seed)
+        return
+    del options.incidents, options.folder
     given = {key: value for key, value in vars(options).items() if key != "small" and value}
     course = replace(SMALL if options.small else FULL, **given)
     figures, bars = figures_of(run(course, templates(course.questions)), course)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 FAILURES = Counter(
     "ragvigil_clustering_failures",
     "Failing records by rubric family and outcome: assigned by their vectors, by key to a "
-    "provisional issue, clustered, loose (in no issue yet), same (stayed in their issue), gone "
-    "(they fail no more).",
+    "provisional issue, by incident, clustered, loose (in no issue yet), same (stayed in their "
+    "issue), gone (they fail no more).",
     ["family", "placed"],
 )
 PENDING_MINUTES = Gauge(

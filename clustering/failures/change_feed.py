@@ -19,6 +19,7 @@ from ragvigil.store.issues.failing_rows import KeptFailure
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
     from ragvigil.store.issues.failing_changes import Key, Route
+    from ragvigil.store.issues.spikes import Spike
 
 READER = "issues"
 NANOS, DAY = 10**9, 86_400
@@ -50,15 +51,21 @@ class ChangeFeed:
         self._pending: set[int] = set()
         self._finished: set[int] = set()
         self._feedback_read: float | None = None
+        self._spiked: set[int] = set()
 
     @property
     def pending(self) -> int | None:
         """Minutes whose changes are still to be read; None before the first turn."""
         return None if self._marked is None else len(self._pending)
 
-    def take(self, now: float, limit: int) -> list[Change]:
-        """At most `limit` records whose failing changed, oldest minute first. Raises StoreError."""
+    def take(self, now: float, limit: int, spikes: Sequence[Spike] = ()) -> list[Change]:
+        """At most `limit` records whose failing changed, oldest minute first.
+
+        Minutes of a spike that is new, and those that it has gained, are read again. Raises
+        StoreError.
+        """
         self._find_minutes(now)
+        self._pending |= self._spiked_minutes(spikes)
         changes: list[Change] = []
         self._finished = set()
         for _ in range(QUERIES):
@@ -66,7 +73,7 @@ class ChangeFeed:
             if not minutes or len(changes) >= limit:
                 break
             room = limit - len(changes)
-            page = failing_changes.changes(self._store, minutes, self._fails_below, room)
+            page = failing_changes.changes(self._store, minutes, self._fails_below, room, spikes)
             changes += page
             # A full page may end within a minute: that minute stays pending.
             is_whole = len(page) < room
@@ -108,6 +115,12 @@ class ChangeFeed:
         self._pending.update(self._disliked_minutes(now))
         self._feedback_read = now
 
+    def _spiked_minutes(self, spikes: Sequence[Spike]) -> set[int]:
+        minutes = {minute for spike in spikes for minute in range(spike.first, spike.last + 60, 60)}
+        fresh = minutes - self._spiked
+        self._spiked = minutes
+        return fresh
+
     def _disliked_minutes(self, now: float) -> list[int]:
         """Minutes with records that users disliked since feedback was read last."""
         if self._feedback_read is None:
@@ -136,10 +149,12 @@ def read_updates(
     changes: Sequence[Change],
     fails_below: Mapping[str, float],
     usual: Mapping[Route, Mapping[str, float]],
+    spikes: Sequence[Spike] = (),
 ) -> FailureUpdates:
     """Reads the changed records with their reasons, masked. Raises as `Store.read` does.
 
-    `usual` are the shares (0..1) of each route's records that fail the rubrics.
+    `usual` are the shares (0..1) of each route's records that fail the rubrics; `spikes` are what
+    incidents show.
     """
     if not changes:
         return FailureUpdates()
@@ -147,10 +162,10 @@ def read_updates(
     gone = tuple(change for change in changes if not change.digest)
     still = [change for change in changes if change.digest]
     kept = []
-    for row in failing_changes.read(store, still, fails_below):
+    for row in failing_changes.read(store, still, fails_below, spikes):
         route = (row.record.service, row.record.environment, row.record.route)
         failure = failure_of(
-            row.record, row.scores, fails_below, row.time_unix_nano, usual.get(route, {})
+            row.record, row.scores, fails_below, row.time_unix_nano, usual.get(route, {}), spikes
         )
         if failure is not None:
             before = known.get(failure.key)

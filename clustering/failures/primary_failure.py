@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from clustering.failures.masking import plain
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
 from ragvigil.model.score import OWN_STREAMS, Kind, Layer, Score, Stream, upstream_place
+
+if TYPE_CHECKING:
+    from ragvigil.store.issues.spikes import Spike
 
 COMMON = 0.1
 """Share of a route's records from which a failing rubric is usual and comes last.
@@ -30,14 +34,16 @@ def failure_of(
     fails_below: Mapping[str, float],
     time_unix_nano: int,
     usual: Mapping[str, float] = NOTHING_USUAL,
+    spikes: Sequence[Spike] = (),
 ) -> Failure | None:
     """The failure of a record, None where it passes.
 
     `fails_below` maps rubrics to bars (0..1); a rubric without a bar never fails. `usual` maps them
-    to the share (0..1) of the route's records that fail them. Where several fail, the most upstream
-    of the unusual ones decides.
+    to the share (0..1) of the route's records that fail them; `spikes` are what incidents of its
+    time show. Where several fail, the most upstream of the unusual ones decides.
     """
-    failing = _failing(scores, fails_below)
+    own = [spike for spike in spikes if spike.holds(record, time_unix_nano)]
+    failing = _failing(scores, fails_below, own)
     kind = _kind(record, failing)
     if kind is None:
         return None
@@ -76,12 +82,15 @@ def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:
     return FailureKind.THUMBS_DOWN if any(map(_is_dislike, record.feedback)) else None
 
 
-def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> list[Score]:
+def _failing(
+    scores: Sequence[Score], fails_below: Mapping[str, float], spikes: Sequence[Spike]
+) -> list[Score]:
     """One failing score of each rubric, upstream first; of several, the most probably sampled."""
     failing = [
         score
         for score in scores
-        if score.stream in OWN_STREAMS and score.fails(fails_below.get(score.rubric))
+        if (score.stream in OWN_STREAMS and score.fails(fails_below.get(score.rubric)))
+        or any(spike.shows(score) for spike in spikes)
     ]
     first: dict[str, Score] = {}
     for score in sorted(failing, key=lambda score: -score.inclusion_probability):

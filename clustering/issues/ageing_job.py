@@ -57,7 +57,7 @@ class AgeingJob:
     def _pace(self, issue: Issue, grown: Collection[str]) -> Pace:
         """A resolved issue's pace is read only after it grew, and once after a start."""
         if issue.state is not IssueState.RESOLVED:
-            return Pace(hours=self._hours.get(issue.issue_id, ()))
+            return Pace(hours=self._hours.get(issue.issue_id, ()), issues=max(1, len(self._hours)))
         if issue.issue_id in self._checked and issue.issue_id not in grown:
             return Pace()
         self._checked.add(issue.issue_id)

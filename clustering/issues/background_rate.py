@@ -39,7 +39,7 @@ class Background:
         )
 
 
-def is_above(count: int, requests: int, background: Background) -> bool:
+def is_above(count: int, requests: int, background: Background, *, chance: float = CHANCE) -> bool:
     """Whether `count` failures among `requests` records are more than the background explains.
 
     Under the background the count is negative binomial: Poisson counts, whose rate is itself
@@ -53,10 +53,10 @@ def is_above(count: int, requests: int, background: Background) -> bool:
     if count < LEAST_MEMBERS:
         return False
     shape = background.failing + PRIOR_FAILING
-    return _tail(count, shape, requests / (background.requests + PRIOR_REQUESTS)) < CHANCE
+    return tail(count, shape, requests / (background.requests + PRIOR_REQUESTS)) < chance
 
 
-def _tail(count: int, shape: float, odds: float) -> float:
+def tail(count: int, shape: float, odds: float) -> float:
     """The probability of `count` or more under a negative binomial of mean shape * odds."""
     if odds <= 0:
         return 0.0

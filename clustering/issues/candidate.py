@@ -70,8 +70,10 @@ def refined(issue: Issue, candidate: Candidate) -> Issue:
     )
     if grown.is_name_frozen:
         return grown
-    phrases = telling(reasons(candidate.failures), candidate.others) or (grown.label,)
-    return replace(grown, name=name(grown.rubric, phrases, grown.routes))
+    phrases = telling(reasons(candidate.failures), candidate.others)
+    questions = [failure.question or "" for failure in candidate.failures]
+    given = name(grown.rubric, grown.label, questions, phrases=phrases, routes=grown.routes)
+    return replace(grown, name=given)
 
 
 def opened(candidate: Candidate, now_unix_nano: int) -> Issue:

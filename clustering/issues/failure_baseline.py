@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clustering.issues.background_rate import Background, is_above
+from clustering.issues.provisional import Key
+from ragvigil.model.issue import FailureKind
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import memberships
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     from ragvigil.store.issues.memberships import Requests, Tally
 
 HOUR = 3600
+NANOS = 10**9
+UNUSUAL = 0.001
+"""Each kind of failure is tested again and again, on every route: so few may pass by chance."""
+UNHEALTHY = 0.1
+"""What fails this share of the answers is no background, however long it has done so."""
 KEPT_SECONDS = 600.0
 """Traffic and usual shares are read again after this long."""
 
@@ -29,6 +36,7 @@ class FailureBaseline:
         self._store, self._seconds = store, days * 24 * HOUR
         self._loose: list[Tally] = []
         self._requests: list[Requests] = []
+        self._now = 0.0
         self._read = float("-inf")
         self._usual: Mapping[Route, Mapping[str, float]] = {}
         self._usual_read = float("-inf")
@@ -40,6 +48,7 @@ class FailureBaseline:
 
     def refresh(self, now: float) -> Sequence[Tally]:
         """Reads the failures in no issue, and the traffic if it is old. Raises StoreError."""
+        self._now = now
         since = int(now - self._seconds)
         self._loose = memberships.tally(
             self._store, since, is_loose=True, bin_seconds=24 * HOUR, priority=Priority.TICK
@@ -59,6 +68,9 @@ class FailureBaseline:
     def is_above(self, failures: Sequence[Failure], *, loose: int) -> bool:
         """Whether failures of one family are more than their routes' background explains.
 
+        Of a service known for longer than a day, they must also be more frequent in the last day
+        than before: what fails seldom, and at the same rate all the time, is its background.
+
         `loose` is how many of the records in no issue are candidates for issues: they are not
         counted as background. The requests are those since the first failure, times the share that
         the rubric sampled.
@@ -74,7 +86,23 @@ class FailureBaseline:
         )
         requests = self._scored(first.service, first.environment, routes, since, share)
         # The traffic may be minutes old: there were at least as many requests as failures.
-        return is_above(len(failures), max(requests, len(failures)), background)
+        is_more = is_above(len(failures), max(requests, len(failures)), background)
+        return is_more and self._is_unusual(failures, background.requests, share)
+
+    def _is_unusual(self, failures: Sequence[Failure], requests: int, share: float) -> bool:
+        """Whether the last day has more of them than the days before; true in the first day."""
+        first = failures[0]
+        routes = {failure.route for failure in failures}
+        day_ago = self._now - 24 * HOUR
+        recent = sum(failure.time_unix_nano >= day_ago * NANOS for failure in failures)
+        of_day = self._scored(first.service, first.environment, routes, day_ago, share)
+        before = requests - of_day
+        if before <= 0:
+            return True
+        past = Background(failing=len(failures) - recent, requests=before)
+        if past.failing >= UNHEALTHY * before:
+            return True
+        return is_above(recent, max(of_day, recent), past, chance=UNUSUAL)
 
     def explained(self, failure: Failure, since: float) -> float:
         """How many failures the service's background explains since then (seconds)."""
@@ -110,3 +138,15 @@ class FailureBaseline:
                 and row.start + HOUR > since
             )
         )
+
+
+def key_of_tally(tally: Tally) -> Key:
+    """The key that the records of a tally have in common."""
+    by_rubric = tally.kind is FailureKind.RUBRIC
+    return Key(
+        service=tally.service,
+        environment=tally.environment,
+        family=tally.family,
+        rubric=tally.rubric if by_rubric else "",
+        label=tally.label if by_rubric else tally.kind.value,
+    )

@@ -1,8 +1,8 @@
 """Moves an issue between states as time passes and members come. Pure.
 
-The daemon never removes a state that a person set, with two exceptions: an issue that was ignored
-for a time or a count returns, and a resolved issue that comes back in a later release is
-`regressed`.
+The daemon never removes a state that a person set, with three exceptions: an issue that was ignored
+for a time or a count returns, a resolved issue that comes back in a later release is `regressed`,
+and any other escalates when it grows faster than forecast.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ TIMES_BACKGROUND = 2.0
 class Pace:
     """How an issue grows. `hours` are full hours, oldest first, up to now.
 
-    `returned` counts its members since it was resolved for which `is_from_later_release` holds.
-    `background` is how many failures of its family the background explains in that time.
+    `issues` is how many are tested each hour. `returned` counts its members since it was resolved
+    for which `is_from_later_release` holds. `background` is how many failures of its family the
+    background explains in that time.
     """
 
     hours: Sequence[Hour] = ()
+    issues: int = 1
     returned: int = 0
     background: float = 0.0
 
@@ -93,17 +95,20 @@ Step = tuple[IssueState, IssueVerb, str]
 
 def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | None:
     match issue.state:
-        case IssueState.ACKNOWLEDGED:
-            return None
         case IssueState.RESOLVED:
             return _regressed(pace)
-        case IssueState.IGNORED:
-            return _no_longer_ignored(issue, now)
         case IssueState.ESCALATING:
             return _calmed(issue, now, pace)
+    if step := _escalated(issue, now, pace):
+        return step
+    match issue.state:
+        case IssueState.ACKNOWLEDGED:
+            return None
+        case IssueState.IGNORED:
+            return _no_longer_ignored(issue, now)
         case IssueState.STALE:
             return _seen_again(issue)
-    return _escalated(issue, now, pace) or _older(issue, now, stale_seconds)
+    return _older(issue, now, stale_seconds)
 
 
 def _regressed(pace: Pace) -> Step | None:
@@ -124,7 +129,7 @@ def _no_longer_ignored(issue: Issue, now: float) -> Step | None:
 def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
     """Hours before its first member are not its past, or every new issue would escalate."""
     _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
-    if not own or not is_above_forecast(own[:-1], own[-1]):
+    if not own or not is_above_forecast(own[:-1], own[-1], pace.issues):
         return None
     text = f"{own[-1].members} new members in an hour, more than forecast"
     return IssueState.ESCALATING, IssueVerb.ESCALATED, text
@@ -134,13 +139,18 @@ def _calmed(issue: Issue, now: float, pace: Pace) -> Step | None:
     """Forecasts from the hours before the escalation, else it would be its own forecast."""
     since = now - issue.state_unix_nano / NANOS
     if since >= ESCALATING_SECONDS:
-        return IssueState.ONGOING, IssueVerb.CALMED, "its rate has become usual"
+        return _after(issue), IssueVerb.CALMED, "its rate has become usual"
     past, _ = _cut(pace.hours, since + HOUR)
     if since < CALM_HOURS * HOUR or any(
         is_above_forecast(past, hour) for hour in pace.hours[-CALM_HOURS:]
     ):
         return None
-    return IssueState.ONGOING, IssueVerb.CALMED, f"as forecast for {CALM_HOURS} hours"
+    return _after(issue), IssueVerb.CALMED, f"as forecast for {CALM_HOURS} hours"
+
+
+def _after(issue: Issue) -> IssueState:
+    """The state after an escalation: who had the issue has it again."""
+    return IssueState.ACKNOWLEDGED if issue.assignee else IssueState.ONGOING
 
 
 def _cut(hours: Sequence[Hour], seconds: float) -> tuple[Sequence[Hour], Sequence[Hour]]:
@@ -160,6 +170,8 @@ def _older(issue: Issue, now: float, stale_seconds: float) -> Step | None:
     entered_at = max(issue.opened_unix_nano, issue.state_unix_nano) / NANOS
     if is_recent and now - entered_at >= NEW_SECONDS:
         return IssueState.ONGOING, IssueVerb.AGED, f"{issue.state} for a week"
+    if is_recent and issue.is_triaged:
+        return IssueState.ONGOING, IssueVerb.AGED, "somebody has looked at it"
     quiet = now - max(issue.last_unix_nano, issue.state_unix_nano) / NANOS
     if is_recent or issue.is_triaged or quiet < stale_seconds:
         return None

@@ -40,6 +40,8 @@ class Placement:
 def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
     """Whether a record whose failure changed still belongs to its issue."""
     issue = index.home(kept)
+    if issue is not None and issue.incident_id:
+        return True
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
     return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)

@@ -47,11 +47,15 @@ HIDDEN = Gauge("ragvigil_issues_hidden", f"Such issues beyond the {MOST_OPEN} th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedIssue:
-    """An issue with its message; `days` are its members on each day (UTC)."""
+    """An issue with its message; `days` are its members on each day (UTC).
+
+    `is_of_first_day` says that it was opened within a day of its service's first answer.
+    """
 
     issue: Issue
     days: Sequence[int]
     message: Message
+    is_of_first_day: bool = False
 
 
 def count_members(failures: Iterable[Failure], place: Place) -> None:
@@ -84,10 +88,13 @@ def is_worth_a_ticket(shown: ExposedIssue) -> bool:
     """Regressed, escalating and new issues are; a new provisional one with 20 members or 8 a day.
 
     Any three records with one rubric and label may open a provisional issue: too little for a
-    ticket.
+    ticket. Of an incident's answers the incident has told already. An issue of a service's first
+    day may be what fails there anyhow: nothing is known to compare it with.
     """
     if shown.issue.state is not IssueState.NEW:
         return shown.issue.state in URGENT
+    if shown.issue.incident_id or shown.is_of_first_day:
+        return False
     is_large = shown.issue.members >= LEAST_MEMBERS or max(shown.days, default=0) >= LEAST_A_DAY
     return is_large or not shown.issue.is_provisional
 

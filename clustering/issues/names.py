@@ -1,16 +1,24 @@
-"""Names an issue: by phrases that its reasons have and others' do not, or by a model's title."""
+"""Names an issue: what its answers do wrong, about what, since which change, and where.
+
+A name is made of fixed words and of whole words of the members; or it is a model's title.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from clustering.failures.masking import MARK
 from clustering.grouping.tfidf import distinctive_phrases
+from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.issue import Issue
+from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.wording.problems import SEPARATOR, verb_of
 
 NAMED_BY = 3
+MOST_PHRASES = 2
 CANDIDATES = 12
 LEAST_LETTERS = 3
 FROZEN_FROM = 20
@@ -19,6 +27,43 @@ TITLED_BY = 5
 """Reasons of members shown to a model, and as many of other issues."""
 TITLE_WORDS = 10
 SHOWN = 300
+
+TOPIC_SHARE = 0.6
+"""So many of the different questions have a word that is their topic."""
+MOST_GRAMMAR = 3
+"""Words of so many letters are taken for grammar."""
+_GRAMMAR = """
+    about after also another because been before being both cannot could does doing done down during
+    each even ever every from give have here into just know like made make many might more most much
+    must need never none once only other over same shall should since some such tell than that their
+    them then there these they this those through time under until upon very want well were what
+    when where whether which while whom whose will with without would your yours
+"""
+GRAMMAR = frozenset(_GRAMMAR.split())
+CHANGES: Mapping[ChangeKind, str] = {
+    ChangeKind.RECHUNKED: "chunks are cut otherwise",
+    ChangeKind.REEMBEDDED: "the embedding changed",
+    ChangeKind.OTHER_CHUNKS: "the index returns other chunks",
+    ChangeKind.OTHER_ORDER: "chunks come in another order",
+    ChangeKind.RERANKED: "the reranker keeps other chunks",
+    ChangeKind.DOCUMENTS: "documents changed",
+    ChangeKind.REINDEXED: "the index was built anew",
+    ChangeKind.CHUNK_COUNT: "another number of chunks is retrieved",
+    ChangeKind.EMBEDDING_MODEL: "the embedding model changed",
+    ChangeKind.RERANKER: "the reranker changed",
+    ChangeKind.INDEX: "the index version changed",
+    ChangeKind.LLM_MODEL: "the model changed",
+    ChangeKind.PROMPT: "the prompt changed",
+    ChangeKind.TEMPERATURE: "the temperature changed",
+    ChangeKind.MAX_TOKENS: "the token limit changed",
+    ChangeKind.TOP_K: "top-k changed",
+    ChangeKind.RELEASE: "a release",
+}
+LAYERS: Mapping[Cause, str] = {
+    Cause.RETRIEVAL: "since retrieval got worse",
+    Cause.CORPUS: "since documents changed",
+    Cause.GENERATION: "though retrieval is as before",
+}
 
 TITLE = """\
 Each line between {delimiter} is the reason, as JSON, why an answer of a question answering \
@@ -35,6 +80,7 @@ else: {{"title": "..."}}
 """
 
 _MARK = re.compile(rf"\b{MARK}\b")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
@@ -53,16 +99,63 @@ def telling(reasons: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     )[:NAMED_BY]
 
 
-def name(rubric: str, phrases: Sequence[str], routes: Sequence[str]) -> str:
-    """A name without a model: "RUBRIC: three phrases (route)".
+def name(
+    rubric: str,
+    label: str,
+    questions: Sequence[str],
+    *,
+    phrases: Sequence[str] = (),
+    routes: Sequence[str] = (),
+    change: str = "",
+) -> str:
+    """A name without a model.
 
-    >>> name("refusal", ["no deadline", "refused"], ["/ask", "/chat"])
-    'refusal: no deadline, refused (/ask and 1 more)'
+    `questions` are those of the members: a word that most of them have is the topic. `phrases` are
+    words of their reasons, `change` says since when or what it is in words.
+
+    >>> name("citation_validity", "quote_not_found", ["Refund when?", "A refund"], routes=["/ask"])
+    'Answers quote words that stand in no chunk · refund questions · on /ask'
     """
-    more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
-    where = f" ({routes[0]}{more})" if routes and routes[0] else ""
-    words = ", ".join(filter(None, phrases))
-    return ": ".join(filter(None, (rubric, words))) + where
+    topic = _topic(questions)
+    words = [phrase for phrase in phrases if _is_content(phrase)][:MOST_PHRASES]
+    parts = (
+        f"Answers {verb_of(rubric, label)}",
+        f"{topic} questions" if topic else "",
+        f"“{', '.join(words)}”" if words else "",
+        change,
+        f"on {routes[0]}" if len(routes) == 1 and routes[0] else "",
+    )
+    return SEPARATOR.join(filter(None, parts))
+
+
+def change_words(incident: Incident) -> str:
+    """What an incident says of the cause, in words; empty where it says nothing."""
+    known = (CHANGES[change.kind] for change in incident.suspects if change.kind in CHANGES)
+    if change := next(known, ""):
+        return f"since {change}"
+    if incident.verdict.part == RERANKER:
+        return "since reranking got worse"
+    return LAYERS.get(incident.cause, "") if incident.cause else ""
+
+
+def _topic(questions: Sequence[str]) -> str:
+    """The word that most of the different questions have; empty for none."""
+    asked = {" ".join(question.casefold().split()) for question in questions if question}
+    counts = Counter(word for question in asked for word in set(_WORD.findall(question)))
+    shared = [
+        (count, word)
+        for word, count in counts.items()
+        if count >= max(2, TOPIC_SHARE * len(asked)) and _is_content(word)
+    ]
+    return max(shared, default=(0, ""))[1]
+
+
+def _is_content(phrase: str) -> bool:
+    """Whether no word of a phrase is grammar."""
+    words = [re.split("['’]", word)[0] for word in phrase.casefold().split()]
+    return all(
+        (len(word) > MOST_GRAMMAR or not word.isascii()) and word not in GRAMMAR for word in words
+    )
 
 
 def is_open_to_names(issue: Issue) -> bool:

@@ -14,10 +14,12 @@ from clustering import metrics
 from clustering.failures.change_feed import ChangeFeed, read_updates
 from clustering.issues import matching
 from clustering.issues.background_rate import LEAST_MEMBERS
+from clustering.issues.failure_baseline import key_of_tally
+from clustering.issues.incident_job import IncidentIssues, OpenIncidents
 from clustering.issues.ledger import family_of
 from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
-from ragvigil.model.issue import Failure, FailureKind
+from ragvigil.model.issue import Failure
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
@@ -60,6 +62,7 @@ class PlaceJob:
         self._baseline, self._settings, self._fails_below = baseline, settings, fails_below
         self._joined = joined
         self._feed = ChangeFeed(store, fails_below)
+        self._incidents = IncidentIssues(store)
         # Records of each key when it was last tested in vain; lost with the process, tested again.
         self._refused: dict[Key, int] = {}
         self._is_whole = False
@@ -75,14 +78,19 @@ class PlaceJob:
         """Ids of the issues that got members. Raises StoreError; the next turn then repeats it."""
         # False until this turn ends: an exception makes the next turn take up what is left over.
         takes_up, self._is_whole = not self._is_whole, False
-        changes = self._feed.take(now, self._settings.records)
-        fresh = read_updates(self._store, changes, self._fails_below, self._baseline.usual(now))
+        open_incidents = self._incidents.read(now)
+        spikes = open_incidents.spikes
+        changes = self._feed.take(now, self._settings.records, spikes)
+        usual = self._baseline.usual(now)
+        fresh = read_updates(self._store, changes, self._fails_below, usual, spikes)
         candidates = self._with_vectors(fresh, now)  # slow, so before the lock
         with self._ledger.locked() as index:
             self._leave(fresh, index)
             self._ledger.keep(failures=candidates)
             loose = self._loose(candidates, index) | (self._left_over(now) if takes_up else {})
-            grown = self._place(list(loose.values()), index, now)
+            taken, grown = self._of_incidents(open_incidents, index, now)
+            rest = [record for key, record in loose.items() if key not in taken]
+            grown |= self._place(rest, index, now)
         # Only now are the changes stored: `done` moves the checkpoint past them.
         if changes and not (fresh.failing or fresh.gone):
             self._feed.skip(changes)
@@ -165,6 +173,18 @@ class PlaceJob:
         others = [record for record in rows if not model or record.vector_model != model]
         return {record.key: record for record in (*others, *with_vectors)}
 
+    def _of_incidents(
+        self, open_incidents: OpenIncidents, index: IssueIndex, now: float
+    ) -> tuple[set[RecordKey], set[str]]:
+        """Before any other grouping; the records that are in issues of incidents now, and these."""
+        placed = self._incidents.place(open_incidents.windows, index, now)
+        self._keep(placed)
+        for record, membership in placed.members:
+            metrics.FAILURES.labels(record.failure.family, membership.by).inc()
+        return {record.key for record, _ in placed.members}, {
+            issue.issue_id for issue in placed.issues
+        }
+
     def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
         """By centroid first; what no clustered issue took goes by key."""
         placed = matching.match_centroids(loose, index, self._vectors.model)
@@ -234,13 +254,5 @@ class PlaceJob:
 def _counts(loose: Sequence[Tally]) -> Counter[Key]:
     counts: Counter[Key] = Counter()
     for tally in loose:
-        by_rubric = tally.kind is FailureKind.RUBRIC
-        key = Key(
-            service=tally.service,
-            environment=tally.environment,
-            family=tally.family,
-            rubric=tally.rubric if by_rubric else "",
-            label=tally.label if by_rubric else tally.kind.value,
-        )
-        counts[key] += tally.records
+        counts[key_of_tally(tally)] += tally.records
     return counts

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from functools import reduce
 
-from clustering.failures.masking import plain
 from clustering.issues.background_rate import LEAST_MEMBERS
 from clustering.issues.members import with_member
+from clustering.issues.names import name
 from ragvigil.model.identity import identity
 from ragvigil.model.issue import Failure, FailureKind, Issue, IssueState, MemberBy, Membership
 from ragvigil.model.score import Layer
@@ -103,7 +103,7 @@ def _opened(key: Key, failures: Sequence[Failure], now_unix_nano: int) -> Issue:
         family=key.family,
         rubric=key.rubric,
         label=key.label,
-        name=_name(key, sorted({failure.route for failure in failures})),
+        name=_name(key, failures),
         state=IssueState.NEW,
         first_unix_nano=first.time_unix_nano,
         last_unix_nano=first.time_unix_nano,
@@ -112,10 +112,10 @@ def _opened(key: Key, failures: Sequence[Failure], now_unix_nano: int) -> Issue:
     )
 
 
-def _name(key: Key, routes: Sequence[str]) -> str:
-    what = ": ".join(filter(None, (key.rubric, plain(key.label))))
-    more = f" and {len(routes) - 1} more" if len(routes) > 1 else ""
-    return f"{what} ({routes[0]}{more})" if routes[0] else what
+def _name(key: Key, failures: Sequence[Failure]) -> str:
+    questions = [failure.question or "" for failure in failures]
+    routes = sorted({failure.route for failure in failures})
+    return name(key.rubric, key.label, questions, routes=routes)
 
 
 def _membership(failure: Failure, issue_id: str) -> Membership:

@@ -124,7 +124,8 @@ class Issue:
     was made of. A provisional issue has the members of one rubric and label; it keeps its id when
     clustering refines it. `resolved_in` names a release or index version, empty for "now". An
     issue is ignored until a time, until it has `ignored_members` members, or for ever if both are
-    0. `merged_into` is the id of the issue that has its members now, empty for none.
+    0. `merged_into` is the id of the issue that has its members now, empty for none. `incident_id`
+    is that of the incident whose answers it holds, empty for an issue found without one.
     """
 
     issue_id: str
@@ -152,6 +153,7 @@ class Issue:
     ignored_until_unix_nano: int = 0
     ignored_members: int = 0
     merged_into: str = ""
+    incident_id: str = ""
 
     @property
     def is_triaged(self) -> bool:
@@ -170,6 +172,8 @@ class MemberBy(StrEnum):
     ASSIGNED = "assigned"
     """Its vector is near the issue's centroid, and nearer than to any other."""
     CLUSTERED = "clustered"
+    INCIDENT = "incident"
+    """An incident of its route and time harmed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

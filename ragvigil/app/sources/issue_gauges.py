@@ -9,10 +9,13 @@ from clustering.issues.message import message
 from clustering.issues.metrics import URGENT, ExposedIssue, Place
 from clustering.issues.redirects import IssueRedirects
 from ragvigil.app.sources.issue_numbers import count, days, sampled_members
-from ragvigil.model.issue import Issue
+from ragvigil.model.issue import Issue, IssueState
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues.issues import IssueFilter
+from ragvigil.store.watch.signals import is_stored_before
+
+NANOS, DAY = 10**9, 86_400
 
 
 def show(
@@ -36,6 +39,17 @@ def show(
             issue=issue,
             days=days(samples),
             message=message(issue, count(samples), external_url, retired),
+            is_of_first_day=_is_of_first_day(store, issue),
         )
         for issue, samples in sampled_members(store, urgent, redirects, now, Priority.TICK)
+    )
+
+
+def _is_of_first_day(store: Store, issue: Issue) -> bool:
+    """Whether a new issue was opened within a day of its service's first answer."""
+    if issue.state is not IssueState.NEW:
+        return False
+    day_before = issue.opened_unix_nano // NANOS - DAY
+    return not is_stored_before(
+        store, day_before, service=issue.service, environment=issue.environment
     )

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from ragvigil.model.record import Absent, Dimensions, Document, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.issues.spikes import Spike
+from ragvigil.store.issues.spikes import parameters as spike_parameters
 from ragvigil.store.records import feedback
 
 if TYPE_CHECKING:
@@ -94,11 +96,16 @@ def minutes_disliked(store: Store, after: float, since: int) -> list[int]:
 
 
 def changes(
-    store: Store, minutes: Collection[int], fails_below: Mapping[str, float], limit: int
+    store: Store,
+    minutes: Collection[int],
+    fails_below: Mapping[str, float],
+    limit: int,
+    spikes: Sequence[Spike] = (),
 ) -> list[Change]:
     """Records of these minutes that fail in another way than `failures` holds, oldest first.
 
-    At most `limit`; `fails_below` is the value below which a record fails, by rubric.
+    At most `limit`; `fails_below` is the value below which a record fails, by rubric; `spikes` are
+    what incidents show.
     """
     if not minutes:
         return []
@@ -107,6 +114,7 @@ def changes(
         "first": max(0, min(minutes)),
         "limit": limit,
         **_bars(fails_below),
+        **spike_parameters(spikes),
     }
     return [
         Change(**{**row, "minute": int(row["minute"]), "digest": int(row["digest"])})
@@ -125,7 +133,10 @@ def usual_shares(store: Store, since: int) -> dict[Route, dict[str, float]]:
 
 
 def read(
-    store: Store, changed: Sequence[Change], fails_below: Mapping[str, float]
+    store: Store,
+    changed: Sequence[Change],
+    fails_below: Mapping[str, float],
+    spikes: Sequence[Spike] = (),
 ) -> list[FailingRecord]:
     """These records, oldest first; those that are gone from the store are left out."""
     if not changed:
@@ -141,7 +152,7 @@ def read(
         if (row["trace_id"], row["record_id"]) in digests
     ]
     scores: dict[Key, list[Score]] = {}
-    parameters = {**place, **_bars(fails_below)}
+    parameters = {**place, **_bars(fails_below), **spike_parameters(spikes)}
     for row in store.read("failing_scores", parameters, priority=Priority.TICK):
         scores.setdefault((row["trace_id"], row["record_id"]), []).append(_score(row))
     events = feedback.of_records(store, rows)

@@ -17,9 +17,11 @@ FROM
             rubric, scorer, segment, stream, label, explanation, details, generation
         ) AS found
     FROM scores FINAL
-    WHERE minute IN {minutes:Array(DateTime('UTC'))} AND kind != 'model'
-        AND stream IN ('base', 'boost', 'suspicious')
-        AND value < transform(toString(rubric), {rubrics:Array(String)}, {bars:Array(Float64)}, 0.)
+    WHERE minute IN {minutes:Array(DateTime('UTC'))}
+        AND
+        (
+            @failing
+        )
     UNION ALL
     SELECT
         minute, trace_id, record_id, toUInt64(0) AS known,

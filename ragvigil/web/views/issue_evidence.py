@@ -61,14 +61,17 @@ class PartForm(BaseModel):
 
 
 def incident_links(issue: Issue, incidents: Iterable[Incident]) -> Iterator[IncidentLinkForm]:
-    """Incidents with a finding in the issue's layer on a route of it, while the issue was there."""
+    """The incident whose answers it holds; else those of its layer, a route and time of it."""
     for incident in incidents:
+        if issue.incident_id and issue.incident_id != incident.incident_id:
+            continue
         is_here = (incident.service, incident.environment) == (issue.service, issue.environment)
         is_over = 0 < incident.resolved_unix_nano < issue.first_unix_nano - HOUR_NANOS
         words = [
             finding.words
             for finding in incident.findings
-            if finding.layer is issue.family and set(finding.routes) & set(issue.routes)
+            if issue.incident_id
+            or (finding.layer is issue.family and set(finding.routes) & set(issue.routes))
         ]
         if words and is_here and not is_over and incident.since_unix_nano <= issue.last_unix_nano:
             yield IncidentLinkForm(

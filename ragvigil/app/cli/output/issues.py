@@ -50,19 +50,19 @@ def print_issues(reply: JsonObject, console: Console) -> None:
 
 @prints
 def print_issue(issue: JsonObject, console: Console) -> None:
-    """The story of an issue: what, how much, why, where, examples, what was done."""
+    """The story of an issue: what, why with evidence and fix, how much, where, examples, acts."""
     print_line(console, f"{issue['issue_id']}  {_state(issue)}", style="bold")
     name, count, *rest, _ = issue["message"]  # the last line is the way to here
     print_line(console, name, style="bold")
-    for line in (f"{count}{_apart(issue['count'])}; by day {_bars(issue).lstrip()}", *rest):
-        print_line(console, line)
-    print_line(console, f"Harms about {figures.about(issue['harmed_per_day'])} answers a day")
     for incident in issue["incidents"]:
         line = f"Incident: {incident['incident_id']} {incident['state']}, {incident['words']}"
         print_line(console, line)
-    print_line(console, f"Around it: {_background(issue['background'])}")
     if issue["root_cause"]:
         _cause(issue["root_cause"], console)
+    for line in (f"{count}{_apart(issue['count'])}; by day {_bars(issue).lstrip()}", *rest):
+        print_line(console, line)
+    print_line(console, f"Harms about {figures.about(issue['harmed_per_day'])} answers a day")
+    print_line(console, f"Around it: {_background(issue['background'])}")
     for trait, plural in TRAITS.items():
         values = [_trait(row) for row in issue["traits"] if row["name"] == trait]
         if values:

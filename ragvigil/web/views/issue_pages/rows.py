@@ -33,10 +33,12 @@ class IssueRow:
 
 def issue_row(issue: IssueForm, now: datetime) -> IssueRow:
     """The cells of an issue."""
+    title = problems.title(issue)
+    is_told = problems.is_named(issue) or issue.name.startswith(title)
     return IssueRow(
         issue=issue,
-        title=problems.title(issue),
-        name="" if problems.is_named(issue) else one_line(issue.name, problems.MOST_NAME),
+        title=title,
+        name="" if is_told else one_line(issue.name, problems.MOST_NAME),
         harmed=about(issue.harmed_per_day),
         amount=sentences.amount(issue.count),
         share=sentences.traffic_share(issue),

@@ -16,6 +16,7 @@ from tests.unit.clustering.issue_examples import DAY, HOUR, START, at, failure, 
 
 QUIET = [Hour(members=2, requests=1000)] * 100
 SURGE = Hour(members=40, requests=1000)
+NO_ESCALATION = (IssueState.RESOLVED, IssueState.ESCALATING)
 STATES = st.sampled_from(list(IssueState))
 
 
@@ -139,10 +140,22 @@ def test_a_triaged_issue_never_becomes_stale_nor_loses_what_a_person_said(
     assert (changed.name, changed.assignee) == (issue_now.name, issue_now.assignee)
     assert changed.state is not IssueState.STALE or state is IssueState.STALE
     if state in TRIAGED:
-        assert changed.state is state or (state, changed.state) == (
-            IssueState.RESOLVED,
-            IssueState.REGRESSED,
-        )
+        grows = IssueState.REGRESSED if state is IssueState.RESOLVED else IssueState.ESCALATING
+        assert changed.state in (state, grows)
+
+
+@pytest.mark.parametrize("state", [state for state in IssueState if state not in NO_ESCALATION])
+def test_an_issue_escalates_out_of_any_state(state: IssueState) -> None:
+    owned = issue(state=state, assignee="ada", last_unix_nano=at(96))
+    escalated = after(4, owned, [*QUIET, SURGE])
+    assert escalated.state is IssueState.ESCALATING
+    calm = after(12, escalated, [])
+    assert calm.state is IssueState.ACKNOWLEDGED
+
+
+def test_a_new_issue_is_ongoing_once_somebody_has_looked() -> None:
+    assert after(1, issue(assignee="ada")).state is IssueState.ONGOING
+    assert after(1, issue()).state is IssueState.NEW
 
 
 @given(STATES, st.floats(0, 400), st.floats(0, 400), st.integers(0, 9))

@@ -31,7 +31,7 @@ def test_three_records_of_one_key_open_an_issue() -> None:
     matches = grouped(THREE)
     (opened,) = matches.issues
     assert (opened.members, opened.routes, opened.is_provisional) == (3, ("/ask", "/help"), True)
-    assert opened.name == "groundedness: unsupported (/ask and 1 more)"
+    assert opened.name == "Answers claim what no chunk says"
     assert (opened.first_unix_nano, opened.last_unix_nano) == (at(0), at(2))
     assert {membership.key for membership in matches.memberships} == {
         failure.key for failure in THREE
@@ -69,7 +69,10 @@ def test_errors_and_thumbs_down_have_keys_of_their_own() -> None:
         ("", "error"),
         ("", "thumbs_down"),
     }
-    assert {issue.name for issue in matches.issues} == {"error (/ask)", "thumbs down (/ask)"}
+    assert {issue.name for issue in matches.issues} == {
+        "Answers end in an error · on /ask",
+        "Answers are disliked by their users · on /ask",
+    }
 
 
 def test_a_key_whose_issue_was_refined_opens_another_beside_it() -> None:

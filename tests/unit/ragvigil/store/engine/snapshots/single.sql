@@ -1211,3 +1211,6 @@ ALTER TABLE traces
 ALTER TABLE records
     ADD COLUMN IF NOT EXISTS question UInt64 MATERIALIZED cityHash64(trimBoth(lowerUTF8(ifNull(query, '')), ' \t\r\n.?!…¿¡。？！؟\'"“”„«»')) CODEC(ZSTD(1)),
     ADD INDEX IF NOT EXISTS idx_question question TYPE bloom_filter(0.01) GRANULARITY 4;
+
+ALTER TABLE issues
+    ADD COLUMN IF NOT EXISTS incident_id String CODEC(ZSTD(1)) AFTER merged_into;

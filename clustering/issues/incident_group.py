@@ -1,0 +1,103 @@
+"""Which failing answers are an incident's own: kinds that are more frequent than before. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clustering.issues.background_rate import LEAST_MEMBERS, Background, is_above
+from clustering.issues.provisional import Key, key_of
+from ragvigil.model.issue import Failure
+
+NANOS = 10**9
+CHANCE = 0.001
+"""Keys of an incident are tested every minute while it is open."""
+MOST_BACKGROUND = 0.25
+"""A key that the incident does not name joins if at most this share of it failed before, too."""
+MOST_NAMED = 0.5
+"""The same of a key whose rubric or label the incident names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentWindow:
+    """The time and routes of an incident. `signals` are what its findings name.
+
+    `first` and `last` are in seconds since the epoch; no routes are all of the service. `change`
+    says in words what changed then, empty where nothing is known.
+    """
+
+    incident_id: str
+    service: str
+    environment: str
+    routes: frozenset[str]
+    signals: frozenset[str]
+    first: float
+    last: float
+    change: str = ""
+
+    def holds(self, failure: Failure) -> bool:
+        """Whether an answer is of its routes and time."""
+        return (
+            (failure.service, failure.environment) == (self.service, self.environment)
+            and (not self.routes or failure.route in self.routes)
+            and self.first * NANOS <= failure.time_unix_nano <= self.last * NANOS
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteTraffic:
+    """The requests of some routes before a window and in it, and how many failed before, by key."""
+
+    failed_before: Mapping[Key, int]
+    requests_before: int
+    requests: int
+
+
+def own_failures(
+    window: IncidentWindow, failures: Iterable[Failure], traffic: RouteTraffic
+) -> list[Failure]:
+    """The failures of the window whose kind is more frequent than before, oldest first.
+
+    A rate that rose a little joins nothing: most of its answers would have failed anyhow.
+    """
+    by_key: dict[Key, list[Failure]] = defaultdict(list)
+    for failure in failures:
+        if window.holds(failure):
+            by_key[key_of(failure)].append(failure)
+    own = [
+        failure
+        for key, same in by_key.items()
+        if _is_more(len(same), traffic.failed_before.get(key, 0), traffic, _names(window, same))
+        for failure in same
+    ]
+    return sorted(own, key=lambda failure: (failure.time_unix_nano, failure.key))
+
+
+def commonest(failures: Sequence[Failure], signals: Collection[str]) -> Key:
+    """The key that stands for the failures: the commonest of those that the incident names."""
+    named = [failure for failure in failures if _is_named(failure, signals)]
+    counts = Counter(map(key_of, named or failures))
+    return max(counts, key=lambda key: (counts[key], key))
+
+
+def _is_more(count: int, before: int, traffic: RouteTraffic, is_named: bool) -> bool:
+    requests = max(traffic.requests, count)
+    expected = before * requests / traffic.requests_before if traffic.requests_before else 0.0
+    most = MOST_NAMED if is_named else MOST_BACKGROUND
+    background = Background(failing=before, requests=traffic.requests_before)
+    return (
+        count >= LEAST_MEMBERS
+        and expected <= most * count
+        and (is_named or is_above(count, requests, background, chance=CHANCE))
+    )
+
+
+def _names(window: IncidentWindow, failures: Sequence[Failure]) -> bool:
+    return any(_is_named(failure, window.signals) for failure in failures)
+
+
+def _is_named(failure: Failure, signals: Collection[str]) -> bool:
+    labels = {part.strip() for part in failure.label.split(",")} | {"failed", ""}
+    of_rubric = {f"{failure.rubric}:{label}".rstrip(":") for label in labels}
+    return bool(of_rubric & set(signals)) or failure.kind.value in signals

@@ -1,0 +1,1 @@
+"""Words that several parts use for the same thing."""

@@ -1,0 +1,78 @@
+"""What is wrong with answers that fail a rubric, as the verb of a sentence about them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ANY = ""
+PROBLEMS: Mapping[str, Mapping[str, str]] = {
+    ANY: {"error": "end in an error", "thumbs_down": "are disliked by their users"},
+    "answer_complete_text": {"truncated": "stop before their end", "empty": "have no text"},
+    "answer_language": {ANY: "are in another language than their question"},
+    "answer_relevance": {ANY: "do not address the question"},
+    "answerable": {ANY: "find no chunk that answers the question"},
+    "chunk_attribution": {ANY: "cite chunks that do not support them"},
+    "chunk_utilization": {ANY: "use little of what is in the prompt"},
+    "citation_coverage": {ANY: "make claims without a citation"},
+    "citation_validity": {
+        "unknown_chunk": "cite chunks that do not exist",
+        "not_in_context": "cite chunks that did not reach the prompt",
+        "quote_not_found": "quote words that stand in no chunk",
+        "quote_in_other_chunk": "quote one chunk and cite another",
+        "altered_by_omission": "leave words out of what they quote",
+        "stitched": "put quotations together from several places",
+        "marker_out_of_range": "cite numbers that no chunk has",
+        "marker_mismatch": "cite chunks that do not support them",
+        ANY: "have citations that do not hold",
+    },
+    "completeness": {ANY: "leave out facts that the question asks for"},
+    "context_adherence": {ANY: "use knowledge from outside their chunks"},
+    "context_precision": {
+        "none_relevant": "find no relevant chunk",
+        ANY: "find the relevant chunks too far down",
+    },
+    "context_recall": {ANY: "miss chunks that answer the question"},
+    "context_relevance": {ANY: "find chunks that do not fit the question"},
+    "factual_accuracy": {ANY: "say what a reference refutes"},
+    "groundedness": {
+        "contradicted": "contradict their chunks",
+        ANY: "claim what no chunk says",
+    },
+    "grounding": {ANY: "go beyond what their chunks say"},
+    "injected_context": {ANY: "find chunks that give the model orders"},
+    "injection_resisted": {
+        "in_part": "obey in part an order that a chunk gives",
+        ANY: "obey an order that a chunk gives",
+    },
+    "refusal": {"partial": "refuse in part", ANY: "refuse to answer"},
+    "refusal_rightness": {
+        "refused_wrongly": "refuse although their chunks answer",
+        "answered_wrongly": "answer although their chunks do not",
+        ANY: "are wrong to answer, or to refuse",
+    },
+    "prompt_relevance": {ANY: "get chunks that do not help with the question"},
+    "rerank_gain": {ANY: "lose relevant chunks to the reranker"},
+    "retrieval_shape": {
+        "empty": "find nothing",
+        "duplicate": "find the same chunk several times",
+        "near_duplicate": "find nearly the same chunk several times",
+        "collapsed_scores": "find chunks with scores that tell none apart",
+        ANY: "find too few different chunks",
+    },
+}
+"""By rubric and label; the empty label is any other. A rubric of a plug-in has no words here."""
+SEPARATOR = " · "
+"""Between the parts of a name."""
+
+
+def verb_of(rubric: str, label: str) -> str:
+    """What answers do that fail a rubric with a label; of several labels the first with words.
+
+    >>> verb_of("citation_validity", "quote_not_found"), verb_of("tone", "rude")
+    ('quote words that stand in no chunk', 'fail tone (rude)')
+    """
+    known = PROBLEMS.get(rubric, {})
+    parts = [part.strip() for part in label.split(",")]
+    verb = next((known[part] for part in parts if part in known), known.get(ANY, ""))
+    what = " ".join(filter(None, (rubric, f"({label})" if label else ""))).replace("_", " ")
+    return verb or f"fail {what}"

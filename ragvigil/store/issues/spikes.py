@@ -1,0 +1,120 @@
+"""What an incident shows of single answers: by it they fail, for the time of the incident.
+
+A refusal is no failure by itself, and the number of a local model is no grade. Where an incident
+found that refusals or low values became frequent, the answers that show it are what it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragvigil.model.finding import FindingKind
+from ragvigil.model.incident import Incident
+from ragvigil.model.score import Kind, Score
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.model.finding import Finding
+    from ragvigil.model.record import RagRecord
+    from ragvigil.store.engine.store import Store
+
+NANOS, DAY = 10**9, 86_400
+FAILED = "failed"
+"""The label of a signal that counts answers under a rubric's bar: they fail anyhow."""
+ALL_ROUTES = "*"
+USUAL_SHARE = 0.05
+"""Of the answers before an incident so many may lie under the bar that is taken from them."""
+LEAST_PAST = 100
+"""Fewer values of before give no bar."""
+BY_VALUE = frozenset({FindingKind.MOVED, FindingKind.LIMIT, FindingKind.AUDIT, FindingKind.DRIFT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spike:
+    """A label, or values of local models under `below`, that fail on a route for a time.
+
+    `first` and `last` are minutes (seconds since the epoch), both included. The label is empty for
+    values, the route is ALL_ROUTES for all.
+    """
+
+    service: str
+    environment: str
+    route: str
+    rubric: str
+    label: str
+    below: float
+    first: int
+    last: int
+
+    def holds(self, record: RagRecord, time_unix_nano: int) -> bool:
+        """Whether an answer is of its route and time."""
+        place = (record.service, record.environment)
+        return (
+            place == (self.service, self.environment)
+            and self.route in (ALL_ROUTES, record.route)
+            and self.first <= time_unix_nano // NANOS // 60 * 60 <= self.last
+        )
+
+    def shows(self, score: Score) -> bool:
+        """Whether a score is what became frequent."""
+        if score.rubric != self.rubric:
+            return False
+        if self.label:
+            return self.label in (part.strip() for part in score.label.split(","))
+        return score.kind is Kind.MODEL and score.value is not None and score.value < self.below
+
+
+def of_incident(store: Store, incident: Incident, last: int) -> list[Spike]:
+    """What an incident shows of single answers until the minute `last`. Raises StoreError."""
+    return [spike for finding in incident.findings for spike in _of(store, finding, last)]
+
+
+def parameters(spikes: Iterable[Spike]) -> dict[str, list[Any]]:
+    """Parameters of the queries that ask what fails."""
+    listed = list(spikes)
+    columns = ("service", "environment", "route", "rubric", "label", "first", "last")
+    return {f"spike_{name}s": [getattr(each, name) for each in listed] for name in columns} | {
+        "spike_bars": [each.below for each in listed]
+    }
+
+
+def _of(store: Store, finding: Finding, last: int) -> Iterator[Spike]:
+    rubric, _, label = finding.signal.partition(":")
+    if label == FAILED or (not label and finding.kind not in BY_VALUE):
+        return
+    first = finding.since_unix_nano // NANOS // 60 * 60
+    for route in [name for name in finding.routes if name] or [ALL_ROUTES]:
+        place = {"service": finding.service, "environment": finding.environment, "route": route}
+        below = 0.0 if label else _bar(store, rubric, first, place)
+        if label or below:
+            yield Spike(
+                **place, rubric=rubric, label=label, below=below, first=first, last=max(first, last)
+            )
+
+
+def _bar(store: Store, rubric: str, first: int, place: dict[str, str]) -> float:
+    """The value under which USUAL_SHARE of a day's answers lay; 0 where too few are known."""
+    window = {"rubric": rubric, "first": max(0, first - DAY), "end": first, **place}
+    rows = store.read("spike_usual", window, priority=Priority.TICK)
+    return bar_of([int(count) for row in rows for count in row["answers"]])
+
+
+def bar_of(histogram: Sequence[int]) -> float:
+    """The bar of counts by twentieths: the highest that few enough values lie under.
+
+    >>> bar_of([0] * 10 + [4] + [0] * 5 + [96] + [0] * 4)
+    0.775
+    >>> bar_of([20, 80]), bar_of([1, 2])
+    (0.0, 0.0)
+    """
+    total, under, bar = sum(histogram), 0, 0.0
+    if total < LEAST_PAST:
+        return 0.0
+    for place, count in enumerate(histogram):
+        if under > USUAL_SHARE * total:
+            break
+        bar = max(0.0, (place - 0.5) / 20)
+        under += count
+    return bar

@@ -1,0 +1,149 @@
+"""An incident's answers become one issue, before any other grouping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clustering.issues.incident_group import IncidentWindow, RouteTraffic, own_failures
+from clustering.issues.metrics import ExposedIssue, is_worth_a_ticket
+from clustering.issues.provisional import key_of
+from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.incident import Incident, IncidentState, Severity
+from ragvigil.model.issue import MemberBy
+from ragvigil.model.notice import Cause
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Layer
+from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import incidents
+from tests.outcomes import NOW, SECOND, outcome_of
+from tests.unit.clustering.issue_examples import failure
+from tests.unit.clustering.issues.test_job import Works, keep, many, placed, where
+
+MINUTE = 60 * SECOND
+
+
+def refusing(number: int, **more: object) -> Outcome:
+    """An answer that refuses and fails nothing else."""
+    outcome = outcome_of(number, value=1.0, **more)  # type: ignore[arg-type]
+    (scored,) = outcome.records
+    *rest, refusal = scored.scores
+    refused = replace(refusal, value=0.0, label="refused", explanation="it says that it cannot")
+    return replace(outcome, records=(replace(scored, scores=(*rest, refused)),))
+
+
+def incident_of(signal: str, *, routes: tuple[str, ...] = ("/ask",), since: int = 0) -> Incident:
+    finding = Finding(
+        finding_id="f1",
+        kind=FindingKind.BROKEN,
+        service="helpdesk",
+        environment="prod",
+        routes=routes,
+        signal=signal,
+        layer=Layer.GENERATION,
+        since_unix_nano=since or NOW - 5 * MINUTE,
+        words="answers refuse",
+    )
+    return Incident(
+        incident_id="i1",
+        service="helpdesk",
+        environment="prod",
+        state=IncidentState.OPEN,
+        severity=Severity.PAGE,
+        opened_unix_nano=NOW,
+        since_unix_nano=finding.since_unix_nano,
+        findings=(finding,),
+        cause=Cause.GENERATION,
+    )
+
+
+def open_incident(store: Store, incident: Incident) -> None:
+    own = [(incident.incident_id, finding) for finding in incident.findings]
+    store.write(incidents.batch([incident], own, [], NOW))
+
+
+@pytest.fixture
+def works(store: Store) -> Works:
+    return Works(store=store)
+
+
+def test_refusals_fail_for_the_time_of_an_incident_and_are_its_issue(works: Works) -> None:
+    late = NOW - 3600 * SECOND
+    keep(works.store, *(refusing(n) for n in range(1, 6)))
+    keep(works.store, refusing(9, time_unix_nano=late), refusing(8, route="/chat"))
+    works.turn()
+    assert where(works.store) == {}
+    open_incident(works.store, incident_of("refusal:refused"))
+    works.turn()
+    (issue,) = works.issues()
+    assert (issue.incident_id, issue.members, issue.rubric) == ("i1", 5, "refusal")
+    assert issue.name == "Answers refuse to answer · though retrieval is as before · on /ask"
+    assert sorted(where(works.store)) == [1, 2, 3, 4, 5]
+    assert {row.membership.by for row in placed(works.store).values() if row.membership} == {
+        MemberBy.INCIDENT
+    }
+    works.turn()
+    works.next_life().turn()
+    assert [issue.members for issue in works.issues()] == [5]
+
+
+def test_answers_that_were_in_another_issue_come_into_that_of_the_incident(works: Works) -> None:
+    keep(works.store, *many(1, 6, "the quoted words stand in no chunk"))
+    works.turn()
+    (before,) = works.issues()
+    assert before.members == 6
+    open_incident(works.store, incident_of("citation_validity:failed"))
+    works.turn()
+    assert {issue.incident_id: issue.members for issue in works.issues()} == {"": 0, "i1": 6}
+    keep(works.store, *many(11, 2, "the quoted words stand in no chunk"))
+    works.turn()
+    assert {issue.incident_id: issue.members for issue in works.issues()} == {"": 0, "i1": 8}
+
+
+def test_an_issue_of_an_incident_is_no_ticket_of_its_own(works: Works) -> None:
+    keep(works.store, *(refusing(n) for n in range(1, 30)))
+    open_incident(works.store, incident_of("refusal:refused"))
+    works.turn()
+    (issue,) = works.issues()
+    assert issue.members == 29
+    shown = ExposedIssue(issue=issue, days=[29], message=None)  # type: ignore[arg-type]
+    assert not is_worth_a_ticket(shown)
+    assert is_worth_a_ticket(replace(shown, issue=replace(issue, incident_id="")))
+    assert not is_worth_a_ticket(
+        replace(shown, issue=replace(issue, incident_id=""), is_of_first_day=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "before", "signal", "joins"),
+    [
+        (20, 0, "answer_language:failed", 20),
+        (20, 2000, "answer_language:failed", 0),
+        (20, 1000, "citation_validity:failed", 20),
+        (20, 2000, "citation_validity:failed", 0),
+        (2, 0, "citation_validity:failed", 0),
+    ],
+)
+def test_only_kinds_that_are_more_frequent_than_before_join(
+    count: int, before: int, signal: str, joins: int
+) -> None:
+    failures = [
+        replace(failure(n), rubric="citation_validity", label="quote_not_found")
+        for n in range(count)
+    ]
+    first = failures[0]
+    times = [each.time_unix_nano / SECOND for each in failures]
+    window = IncidentWindow(
+        incident_id="i1",
+        service=first.service,
+        environment=first.environment,
+        routes=frozenset(),
+        signals=frozenset({signal}),
+        first=min(times) - 1,
+        last=max(times) + 1,
+    )
+    traffic = RouteTraffic(
+        failed_before={key_of(first): before}, requests_before=20_000, requests=200
+    )
+    assert len(own_failures(window, failures, traffic)) == joins
