@@ -44,7 +44,7 @@ def verdict(
         return Verdict(None, "the answer is not known")
     words = normalise(record.answer).split()
     vital = [fact.text for fact in case.expected_facts if fact.is_vital]
-    shares = {text: _share(normalise(text).split(), words) for text in vital}
+    shares = {text: stated_share(normalise(text).split(), words) for text in vital}
     problems = [*_failing(scores, fails_below), *_missing(shares), *_refusals(case, scores)]
     if problems:
         return Verdict(False, "; ".join(problems)[:MOST_WORDS])
@@ -60,8 +60,8 @@ def _failing(scores: Sequence[Score], fails_below: Mapping[str, float]) -> Itera
             yield f"{score.rubric} {score.value:.2f}: {score.explanation or score.label}"
 
 
-def _share(fact: Sequence[str], answer: Sequence[str]) -> float:
-    """Share of the fact's words that the answer has; 0 if a number of the fact is missing."""
+def stated_share(fact: Sequence[str], answer: Sequence[str]) -> float:
+    """Share of a fact's words that an answer's words hold; 0 if a number of the fact is missing."""
     words, answer_words = set(fact), set(answer)
     if any(word[-1].isdigit() and word not in answer_words for word in words):
         return 0.0

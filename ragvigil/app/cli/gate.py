@@ -79,7 +79,7 @@ def decided(base: Path, new: Path, settings: GateSettings, named: Iterable[str] 
     from ragvigil.evaluation.gate.decide import decide
     from ragvigil.evaluation.gate.pairs import measured
 
-    runs = _read(base), _read(new)
+    runs = read_run(base), read_run(new)
     known = measured([*runs[0].results, *runs[1].results])
     for option in named:
         if (name := option.partition("=")[0]) not in known:
@@ -138,7 +138,8 @@ def _share(option: str, name: str) -> tuple[str, float]:
     return rubric, share
 
 
-def _read(path: Path) -> Results:
+def read_run(path: Path) -> Results:
+    """The results of a run; exits with 2 where the file cannot be read."""
     from ragvigil.evaluation.result_file import BadResults, read_results
 
     try:

@@ -14,6 +14,7 @@ from ragvigil.app.cli import triage
 from ragvigil.app.cli.acts import acts
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.deploy import deploy
+from ragvigil.app.cli.evaluate import evaluate
 from ragvigil.app.cli.gate import gate
 from ragvigil.app.cli.golden import golden
 from ragvigil.app.cli.help import help_
@@ -74,6 +75,7 @@ app.add_typer(labels, name="labels")
 app.add_typer(incidents, name="incidents")
 app.add_typer(issues, name="issues")
 app.add_typer(golden, name="golden")
+app.command()(evaluate)
 app.command()(gate)
 app.command()(limits)
 app.command()(search)

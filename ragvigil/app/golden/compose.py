@@ -48,9 +48,7 @@ def golden_job(
         log.info(
             "golden cases: their questions leave for the target", url=settings.golden.target.url
         )
-    known = TextTools(
-        normalise=question_key, redact=_marking(settings), embed=_embedding(inference)
-    )
+    known = TextTools(normalise=question_key, redact=_marking(settings), embed=embedding(inference))
     trial = Trial(
         store=store, target=settings.golden.target, runner=runner, judge=_judging(judging)
     )
@@ -72,7 +70,9 @@ def _marking(settings: Settings) -> Callable[[str, Counter[str]], str]:
     return marked
 
 
-def _embedding(inference: Inference) -> Embed:
+def embedding(inference: Inference) -> Embed:
+    """Vectors of texts; None where local models do not run."""
+
     def embed(texts: Sequence[str]) -> NDArray[np.float32] | None:
         vectors = inference.embed(texts)
         return None if isinstance(vectors, Unavailable) else vectors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from clustering.golden.json_paths import NotThere, find
@@ -75,6 +75,15 @@ def record_of(asked: Asked, reply: object, paths: TargetSettings) -> RagRecord:
         citations=cited,
         absent={name: Absent.NOT_SENT for name, is_hidden in hidden.items() if is_hidden},
     )
+
+
+PLAIN = ("chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts")
+
+
+def plain_paths(reply: object) -> TargetSettings:
+    """The paths of a reply that names its values as the settings do, as functions and files do."""
+    known = reply if isinstance(reply, Mapping) else {}
+    return TargetSettings(answer="answer", **{name: name for name in PLAIN if name in known})
 
 
 def _answer(reply: object, paths: TargetSettings) -> str:

@@ -1,0 +1,1 @@
+"""What a run showed, as a document, a CSV and a page."""

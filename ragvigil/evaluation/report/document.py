@@ -1,0 +1,85 @@
+"""A run as one JSON-able document: what the command prints and the page draws. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ragvigil.evaluation.result import Reading, Result
+from ragvigil.evaluation.result_file import Results
+from ragvigil.evaluation.summary import ALL, Part, parts, retriever_or_reranker
+from ragvigil.model.figures import counted
+
+WORST = list(Reading)
+"""The order of failures: upstream first."""
+
+
+def as_document(run: Results) -> dict[str, Any]:
+    """Title, means by condition and slice, failures by reading, and the failed cases."""
+    divided = parts(run.results)
+    failed = worst_first(run.results)
+    return {
+        "title": _title(run, len(failed)),
+        "run": asdict(run.header),
+        "cases": len(run.results),
+        "failed": len(failed),
+        "notes": _notes(divided, run.results),
+        "parts": [_part(part) for part in divided],
+        "failures": [_failure(result) for result in failed],
+    }
+
+
+def worst_first(results: Sequence[Result]) -> list[Result]:
+    """The failed cases: must-pass ones first, then by how far upstream they failed."""
+    failed = [result for result in results if result.reading]
+    return sorted(
+        failed,
+        key=lambda result: (not result.must_pass, WORST.index(result.reading or WORST[-1])),
+    )
+
+
+def _title(run: Results, failed: int) -> str:
+    cases = counted(len(run.results), "case")
+    if not failed:
+        return f"None of {cases} failed"
+    must = sum(result.must_pass and result.reading is not None for result in run.results)
+    return f"{failed} of {cases} failed" + (f", {must} of which must pass" if must else "")
+
+
+def _notes(divided: Sequence[Part], results: Sequence[Result]) -> list[str]:
+    notes = [
+        sentence
+        for part in divided
+        if part.slice == ALL and (sentence := retriever_or_reranker(part.means))
+    ]
+    errors = Counter(result.error for result in results if result.error)
+    if errors:
+        worst, n = errors.most_common(1)[0]
+        notes.append(f"The target gave no answer to {counted(sum(errors.values()), 'case')}; "
+                     f"{n} times: {worst}")  # fmt: skip
+    return notes
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "condition": part.condition.value,
+        "slice": {} if part.slice == ALL else {part.slice[0]: part.slice[1]},
+        "cases": part.cases,
+        "failed": part.failed,
+        "readings": {reading.value: n for reading, n in part.readings.items()},
+        "means": {name: asdict(mean) for name, mean in part.means.items()},
+    }
+
+
+def _failure(result: Result) -> dict[str, Any]:
+    return {
+        "case_id": result.case_id,
+        "condition": result.condition.value,
+        "reading": result.reading and result.reading.value,
+        "why": result.why,
+        "must_pass": result.must_pass,
+        "slices": {name: list(values) for name, values in result.slices.items()},
+        "answer": result.answer,
+    }
