@@ -14,6 +14,7 @@ from ragvigil.model import figures
 from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.times import AGO
 from ragvigil.web.views.issue_pages.problems import link_name
+from ragvigil.web.views.triage.sentences import heading
 
 
 def iso(time: datetime) -> str:
@@ -88,6 +89,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "day": day,
     "duration": figures.duration,
     "in_points": figures.in_points,
+    "incident_heading": heading,
     "iso": iso,
     "issue_name": link_name,
     "listed": figures.listed,

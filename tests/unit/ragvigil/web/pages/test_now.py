@@ -115,6 +115,7 @@ async def test_a_retrieval_incident_names_its_layer_route_change_and_act(store: 
         html = (await client.get("/")).text
         name = made.incidents[0].incident_id
         incident = words_of((await client.get(f"/incidents/{name}")).text)
+        route = words_of((await client.get("/routes", params={"route": MISLED})).text)
     page = words_of(html)
     assert heading(html) == f"Chunks on {MISLED} fit the questions less"
     assert "Layer retrieval the answers keep to their chunks" in page
@@ -123,6 +124,7 @@ async def test_a_retrieval_incident_names_its_layer_route_change_and_act(store: 
     assert act in page
     assert act in incident
     assert "The chunks got worse, the answers did not" in incident
+    assert f"Open the incident: Chunks on {MISLED} fit the questions less" in route
 
 
 async def test_the_incident_says_which_lasting_drop_would_show(store: Store) -> None:
