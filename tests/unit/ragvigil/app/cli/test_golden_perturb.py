@@ -9,8 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ragvigil.app.cli.main import app
-from ragvigil.evaluation.perturb.perturb_set import KINDS
 from ragvigil.evaluation.case_line import case_of, line_of
+from ragvigil.evaluation.case_set import read_set
+from ragvigil.evaluation.perturb.corpus import Corpus
+from ragvigil.evaluation.perturb.perturb_set import KINDS, perturb_set
 from scorers.golden import parse_case
 from tests.refund_chunks import CASE, OTHERS, REFUND
 
@@ -48,6 +50,11 @@ def test_every_kind_is_written_as_a_case(files: tuple[Path, Path], tmp_path: Pat
     assert {row["perturbation"]["parent"] for row in rows} == {"c1"}
     assert all(row["context"] and row["group"] == "c1" for row in rows)
     assert all(parse_case(row).question == CASE.question for row in rows)
+    made = perturb_set([CASE], Corpus((REFUND, *OTHERS)), seed=0).cases
+    read = read_set(out).cases  # as an evaluation reads them
+    assert [case.perturbation for case in read] == [case.perturbation for case in made]
+    assert [case.context for case in read] == [case.context for case in made]
+    assert [case.slices for case in read] == [case.slices for case in made]
 
 
 def test_what_is_not_possible_is_counted(files: tuple[Path, Path]) -> None:
