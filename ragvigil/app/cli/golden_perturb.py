@@ -11,9 +11,9 @@ from typing import TypeVar
 from clustering.golden.case import BadCase
 from ragvigil.app.cli.output.console import print_text
 from ragvigil.evaluation.case import Case
+from ragvigil.evaluation.case_line import case_of, chunk_of, line_of
 from ragvigil.evaluation.perturb.corpus import Corpus
 from ragvigil.evaluation.perturb.perturb_set import perturb_set
-from ragvigil.evaluation.case_line import case_of, chunk_of, line_of
 from ragvigil.model.figures import counted
 from scorers.golden import Gold
 
