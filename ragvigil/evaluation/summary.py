@@ -62,7 +62,10 @@ class Part:
 
 
 def parts(results: Sequence[Result]) -> list[Part]:
-    """Everything under each condition first, then every slice, in the order of the results."""
+    """Everything under each condition first, then its slices by name.
+
+    A slice that holds all cases of its condition says nothing of its own.
+    """
     inside: dict[tuple[Condition, Slice], list[Result]] = {}
     for result in results:
         inside.setdefault((result.condition, ALL), []).append(result)
@@ -70,7 +73,12 @@ def parts(results: Sequence[Result]) -> list[Part]:
         for dimension, names in result.slices.items():
             for name in names:
                 inside.setdefault((result.condition, (dimension, name)), []).append(result)
-    return [_part(condition, name, listed) for (condition, name), listed in inside.items()]
+    whole = {condition: len(inside[condition, ALL]) for condition, name in inside if name == ALL}
+    return [
+        _part(condition, name, listed)
+        for (condition, name), listed in sorted(inside.items(), key=lambda item: item[0][1])
+        if name == ALL or len(listed) < whole[condition]
+    ]
 
 
 def mean_of(values: Sequence[float]) -> Mean:
@@ -91,7 +99,7 @@ def mean_of(values: Sequence[float]) -> Mean:
     else:
         half = _t(n - 1) * spread / sqrt(n)
         low, high = mean - half, mean + half
-    if 0 <= min(values) and max(values) <= 1:
+    if min(values) >= 0 and max(values) <= 1:
         low, high = max(0.0, low or 0.0), min(1.0, 1.0 if high is None else high)
     shows = (Z + POWER_Z) * spread * sqrt(2 / n)
     return Mean(n=n, mean=mean, low=low, high=high, shows=shows)

@@ -205,6 +205,7 @@ def _write(
     results: Results,
     outcomes: Sequence[Outcome],
 ) -> None:
+    from ragvigil.app.cli import gate
     from ragvigil.evaluation.report.document import as_document
     from ragvigil.evaluation.report.page import as_page
     from ragvigil.evaluation.report.rag_results import rag_results
@@ -216,7 +217,7 @@ def _write(
         if csv:
             csv.write_text(rag_results(outcomes), encoding="utf-8")
         if html:
-            html.write_text(as_page(as_document(results)), encoding="utf-8")
+            html.write_text(as_page(as_document(results, gate.layers())), encoding="utf-8")
     except OSError as error:
         _stop(f"{error.filename or out}: cannot be written: {error.strerror or error}")
 
@@ -229,11 +230,11 @@ def _show(results: Results, against: Path | None, settings: Settings, *, as_json
     from ragvigil.evaluation.report.document import as_document
 
     if against is None:
-        print_evaluation(as_document(results), as_json=as_json)
+        print_evaluation(as_document(results, gate.layers()), as_json=as_json)
         must_pass = any(result.must_pass and result.reading for result in results.results)
         return FAILED if must_pass or all(each.error for each in results.results) else DONE
     if not as_json:
-        print_evaluation(as_document(results), as_json=False)
+        print_evaluation(as_document(results, gate.layers()), as_json=False)
     compared = decide(gate.read_run(against), results, settings.gate)
     gate.show(compared, as_json=as_json)
     return gate.exit_status(compared, cannot_say_passes=settings.gate.cannot_say_passes)

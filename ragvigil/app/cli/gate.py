@@ -96,7 +96,7 @@ def write_reports(compared: Gate, *, markdown: Path | None, junit: Path | None) 
         if path is None:
             continue
         try:
-            path.write_text(form(compared, _layers()), encoding="utf-8")
+            path.write_text(form(compared, layers()), encoding="utf-8")
         except OSError as error:
             _stop(f"{path}: cannot be written: {error.strerror or error}")
 
@@ -106,7 +106,7 @@ def show(compared: Gate, *, as_json: bool) -> None:
     from ragvigil.app.cli.output.gate import print_gate
     from ragvigil.evaluation.gate.document import as_document
 
-    print_gate(as_document(compared, _layers()), as_json=as_json)
+    print_gate(as_document(compared, layers()), as_json=as_json)
 
 
 def exit_status(compared: Gate, *, cannot_say_passes: bool) -> int:
@@ -121,7 +121,8 @@ def exit_status(compared: Gate, *, cannot_say_passes: bool) -> int:
     return statuses[compared.state]
 
 
-def _layers() -> dict[str, Layer]:
+def layers() -> dict[str, Layer]:
+    """The layer of each of the daemon's rubrics."""
     from scorers.rubric import load_rubrics
 
     return {name: rubric.layer for name, rubric in load_rubrics().items()}

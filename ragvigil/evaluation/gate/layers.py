@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragvigil.evaluation.gate.pairs import ANSWERED
-from ragvigil.evaluation.result import Reading
+from ragvigil.evaluation.result import COSTS, Reading
 from ragvigil.model.score import Layer
 
-RANKING = ("recall@", "hit@", "precision@", "ndcg@", "map@", "mrr", "rerank_gain")
+RANKING = ("recall@", "hit@", "precision@", "ndcg@", "map@", "mrr", "rerank_gain", "gold_precision")
 """How the names of ranking metrics begin; rubrics say their layer themselves."""
 PARTS = {
     Reading.TARGET_ERROR: "target",
@@ -32,7 +32,7 @@ PARTS = {
 
 def layer_of(rubric: str, layers: Mapping[str, Layer]) -> str:
     """The layer of a rubric by the rubrics' own files; generation where nothing says otherwise."""
-    if rubric == ANSWERED:
+    if rubric == ANSWERED or rubric in COSTS:
         return PARTS[Reading.TARGET_ERROR]
     if rubric in layers:
         return layers[rubric].value

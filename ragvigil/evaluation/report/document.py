@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ragvigil.evaluation.gate.layers import PARTS, layer_of
 from ragvigil.evaluation.result import Reading, Result
 from ragvigil.evaluation.result_file import Results
 from ragvigil.evaluation.summary import ALL, Part, parts, retriever_or_reranker
 from ragvigil.model.figures import counted
+from ragvigil.model.score import Layer
 
 WORST = list(Reading)
 """The order of failures: upstream first."""
+ORDER = (*Layer, PARTS[Reading.TARGET_ERROR])
 
 
-def as_document(run: Results) -> dict[str, Any]:
-    """Title, means by condition and slice, failures by reading, and the failed cases."""
+def as_document(run: Results, layers: Mapping[str, Layer]) -> dict[str, Any]:
+    """Title, means by condition and slice, failures by reading, and the failed cases.
+
+    `layers` are those of the daemon's rubrics; means stand layer by layer.
+    """
     divided = parts(run.results)
     failed = worst_first(run.results)
     return {
@@ -26,7 +32,7 @@ def as_document(run: Results) -> dict[str, Any]:
         "cases": len(run.results),
         "failed": len(failed),
         "notes": _notes(divided, run.results),
-        "parts": [_part(part) for part in divided],
+        "parts": [_part(part, layers) for part in divided],
         "failures": [_failure(result) for result in failed],
     }
 
@@ -62,14 +68,18 @@ def _notes(divided: Sequence[Part], results: Sequence[Result]) -> list[str]:
     return notes
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, layers: Mapping[str, Layer]) -> dict[str, Any]:
+    of = {name: layer_of(name, layers) for name in part.means}
     return {
         "condition": part.condition.value,
         "slice": {} if part.slice == ALL else {part.slice[0]: part.slice[1]},
         "cases": part.cases,
         "failed": part.failed,
         "readings": {reading.value: n for reading, n in part.readings.items()},
-        "means": {name: asdict(mean) for name, mean in part.means.items()},
+        "means": {
+            name: {"layer": of[name], **asdict(part.means[name])}
+            for name in sorted(of, key=lambda name: (ORDER.index(of[name]), name))
+        },
     }
 
 

@@ -32,13 +32,14 @@ def _print_whole(part: JsonObject, console: Console) -> None:
     print_line(console, f"\n{part['condition']} context: {part['cases']} cases", "bold")
     for reading, n in part["readings"].items():
         print_line(console, f"  {n} {reading.replace('_', ' ')}")
-    table = table_of("value", "mean", "95 % interval", "n", "a difference that would show")
+    table = table_of("value", "layer", "mean", "95 % interval", "n", "a difference that would show")
     for name, mean in part["means"].items():
         if name in KEPT or not name.startswith(LEFT_OUT):
             interval = UNKNOWN
             if mean["low"] is not None:
                 interval = f"{score(mean['low'])} to {score(mean['high'])}"
-            table.add_row(name, score(mean["mean"]), interval, str(mean["n"]), score(mean["shows"]))
+            numbers = (score(mean["mean"]), interval, str(mean["n"]), score(mean["shows"]))
+            table.add_row(name, mean["layer"].replace("_", " "), *numbers)
     console.print(table)
 
 

@@ -56,8 +56,10 @@ def test_intervals_stay_within_what_a_share_can_be() -> None:
 
 
 def test_slices_of_a_case_with_two_tags_hold_it_twice() -> None:
-    found = parts([made("a", 1.0, slices={"tag": ("x", "y")})])
+    found = parts([made("a", 1.0, slices={"tag": ("y", "x")}), made("b", 1.0)])
     assert [part.slice for part in found] == [ALL, ("tag", "x"), ("tag", "y")]
+    (whole,) = parts([made("a", 1.0, slices={"tag": ("x",)})])
+    assert whole.slice == ALL, "a slice of everything is left out"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_the_page_runs_and_loads_nothing() -> None:
         | {f"recall@{k}": 0.5 for k in (1, 3, 10, 50)},
     )
     header = Header(set_name=HOSTILE, set_hash="h", target=HOSTILE)
-    page = as_page(as_document(Results(header=header, results=(hostile,))))
+    page = as_page(as_document(Results(header=header, results=(hostile,)), {}))
     assert "<script" not in page
     assert "<img" not in page
     assert page.count("{{ 7*7 }}") > 1
