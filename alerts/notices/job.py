@@ -81,6 +81,7 @@ class NoticeJob:
         self._epochs: dict[Place, str] = {}
         self._stated: dict[Place, bool] = {}
         self._counter = MinuteCounter(store, fingerprints.COUNTED)
+        self._is_counting = True
         self._known: dict[Place, Known] = {}
         self._unwritten: list[Notice] = []
         self._is_rebuilt = False
@@ -133,7 +134,13 @@ class NoticeJob:
         try:
             self._counter.run(int(self._clock()) - KNOWN_NANOS // NANOS)
         except QueryFailed as error:
-            log.warning("fingerprints_not_counted", reason=str(error))
+            if self._is_counting:
+                log.warning("fingerprints_not_counted", reason=str(error))
+            self._is_counting = False
+        else:
+            if not self._is_counting:
+                log.info("fingerprints_counted_again")
+            self._is_counting = True
 
     def _take(self) -> Sequence[tuple[str, Fingerprint]]:
         with self._lock:

@@ -19,7 +19,7 @@ from alerts.signals.moved_words import (
     time_words,
     with_numbers,
 )
-from alerts.signals.onset import best_start
+from alerts.signals.onset import start_of_move
 from alerts.signals.returning import Return, return_of
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
@@ -39,8 +39,8 @@ LEAST_OWN = 2.0
 """Standard errors by which a route must have moved itself, to be named among several."""
 YOUNG = 1.5
 """Factor on the smallest change while a number has no days to compare with."""
-ONSET_SECONDS = 4 * HOUR
-"""Seconds before now in which the onset is sought, compared with the same hours of the past."""
+TOGETHER_SECONDS = 10 * MINUTE
+"""What moves so shortly before or after several routes did, on another one, is part of that."""
 NEW_LEVEL_SECONDS = 25 * HOUR
 """A finding that lasts this long is the new level: after a day and the longest window yesterday,
 the past to compare with, agrees."""
@@ -68,10 +68,6 @@ class _Group:
 
     def scope(self, route: str) -> Scope:
         return (self.service, self.environment, self.number.signal, route)
-
-    def chosen(self, scope: Scope) -> Ints:
-        """Positions of the routes that a scope means."""
-        return self.among(self.routes if scope[3] == POOL else (scope[3],))
 
     def among(self, routes: Collection[str]) -> Ints:
         """Positions of these routes."""
@@ -170,12 +166,12 @@ class MovedDetector:
         now: int,
         accepted: Accepted,
     ) -> None:
-        if group.scope(POOL) in self._open:
-            return
+        shared = self._open.get(group.scope(POOL))
+        held = shared.finding.routes if shared else ()
         free = [
             place
             for place, route in enumerate(group.routes)
-            if group.scope(route) not in self._open
+            if route not in held and group.scope(route) not in self._open
         ]
         for minutes, sums in windows.items():
             # What a finding reported that is over is no evidence for another.
@@ -186,16 +182,36 @@ class MovedDetector:
             ]
             tried = np.array(fresh, dtype=np.int64)
             past = levels.past(group.places, minutes)
-            for scope, shift in self._moves(group, tried, sums[:, group.places], past, accepted):
+            current = sums[:, group.places]
+            for scope, pooled in self._moves(group, tried, current, past, accepted):
                 if scope in self._open:
                     continue
-                onset = _onset(table, group, group.chosen(scope), past, shift, now)
-                routes = _concerned(group, tried, sums[:, group.places], past, shift)
-                finding = open_finding(scope, routes, group.number, onset)
-                finding = with_numbers(finding, group.number, shift, now)
-                self._open[scope] = _OpenMove(finding=finding, change=shift.change)
-            if group.scope(POOL) in self._open:
+                routes = _routes(scope, group, tried, current, past, pooled)
+                # Numbers and onset are those of the routes that moved: others would blur them.
+                shift = shift_of(current, past, group.among(routes)) or pooled
+                onset = start_of_move(table, group.places, group.among(routes), past, shift, now)
+                self._begin(group, scope, routes, shift, onset, now)
+            if shared is None and group.scope(POOL) in self._open:
                 return
+
+    def _begin(
+        self,
+        group: _Group,
+        scope: Scope,
+        routes: tuple[str, ...],
+        shift: Shift,
+        onset: int,
+        now: int,
+    ) -> None:
+        """Opens a finding, or adds its routes to that of several with which it began."""
+        shared = self._open.get(group.scope(POOL))
+        if shared is not None and _began_with(shared, shift, onset):
+            named = tuple(dict.fromkeys((*shared.finding.routes, *routes)))
+            shared.finding = replace(shared.finding, routes=named)
+            return
+        finding = open_finding(scope, routes, group.number, onset)
+        finding = with_numbers(finding, group.number, shift, now)
+        self._open[scope] = _OpenMove(finding=finding, change=shift.change)
 
     def _last_return(self, group: _Group, route: str) -> int:
         """Since when a route's number is back from its last move, in seconds; 0 without one."""
@@ -204,8 +220,12 @@ class MovedDetector:
     def _moves(
         self, group: _Group, tried: Ints, now: Floats, past: Past, accepted: Accepted
     ) -> Iterator[tuple[Scope, Shift]]:
-        """Yields what of a group moved: its routes together, else single routes."""
-        pooled = shift_of(now, past, tried) if len(tried) > 1 else None
+        """Yields what of a group moved: its routes together, else single routes.
+
+        Where several have a finding already, the others are looked at one by one.
+        """
+        is_pooled = len(tried) > 1 and group.scope(POOL) not in self._open
+        pooled = shift_of(now, past, tried) if is_pooled else None
         if (
             pooled is not None
             and self._has_moved(group, POOL, pooled, accepted)
@@ -254,7 +274,11 @@ class MovedDetector:
                 if group.scope(scope[3]) == scope
             ]
             shifts = [
-                (group, past, shift_of(sums[:, group.places], past, group.chosen(scope)))
+                (
+                    group,
+                    past,
+                    shift_of(sums[:, group.places], past, group.among(moved.finding.routes)),
+                )
                 for group, past in pasts
             ]
             current = [(group, past, shift) for group, past, shift in shifts if shift is not None]
@@ -262,7 +286,7 @@ class MovedDetector:
             if current:
                 # Versions of a number are separate groups; the one with most requests now decides.
                 group, past, shift = max(current, key=lambda entry: entry[2].n)
-                back = _return(table, group, past, scope, moved, now)
+                back = _return(table, group, past, moved, now)
                 words = self._after(moved, group, shift, back, now, scope, accepted)
             if not words and now - since >= NEW_LEVEL_SECONDS:
                 words = f"the new level since {time_words(since)}: {moved.finding.words}"
@@ -297,13 +321,13 @@ class MovedDetector:
 
 
 def _return(
-    table: SignalMinutes, group: _Group, past: Past, scope: Scope, moved: _OpenMove, now: int
+    table: SignalMinutes, group: _Group, past: Past, moved: _OpenMove, now: int
 ) -> Return | None:
     """Whether the number of an open finding is back, by the minutes since its onset."""
     since = max(moved.finding.since_unix_nano // 10**9, table.oldest_minute)
     span = max(1, (now - since) // MINUTE)
     minutes = table.by_minute(now, span)[:, :, group.places]
-    return return_of(minutes, past, group.chosen(scope), moved.change, now)
+    return return_of(minutes, past, group.among(moved.finding.routes), moved.change, now)
 
 
 def _groups(table: SignalMinutes) -> list[_Group]:
@@ -323,6 +347,20 @@ def _groups(table: SignalMinutes) -> list[_Group]:
         )
         for key, places in places_by_number.items()
     ]
+
+
+def _began_with(shared: _OpenMove, shift: Shift, onset: int) -> bool:
+    """Whether what moved on another route began with an open move, and went the same way."""
+    apart = abs(onset - shared.finding.since_unix_nano // 10**9)
+    return apart <= TOGETHER_SECONDS and shift.change * shared.change > 0
+
+
+def _routes(
+    scope: Scope, group: _Group, tried: Ints, now: Floats, past: Past, pooled: Shift
+) -> tuple[str, ...]:
+    """The routes that moved: the scope's own, or of several those concerned."""
+    is_pooled = scope[3] == POOL
+    return _concerned(group, tried, now, past, pooled) if is_pooled else (scope[3],)
 
 
 def _concerned(
@@ -351,22 +389,3 @@ def _is_expected(group: _Group, route: str, shift: Shift, floor: float, accepted
         return False
     expected = log(level) if group.number.is_logged else level
     return abs(shift.level + shift.change - expected) <= floor
-
-
-def _onset(
-    table: SignalMinutes, group: _Group, chosen: Ints, past: Past, shift: Shift, now: int
-) -> int:
-    """Start of the minute since which some new level explains the values best.
-
-    The level is fitted for each minute (a generalised likelihood ratio): that of the newest values
-    would date a change whose first values were less extreme too late.
-    """
-    side = 1.0 if shift.change >= 0 else -1.0
-
-    def likelihood(sums: Floats) -> Floats:
-        above = side * (sums[1] - sums[0] * past.mean[chosen]).sum(axis=1)
-        return np.asarray(np.maximum(above, 0) ** 2 / np.maximum(sums[0].sum(axis=1), 1))
-
-    # Other hours have other levels, where the past is that of the same hours.
-    earliest = now - ONSET_SECONDS if past.is_same_hours else 0
-    return best_start(table, group.places[chosen], now, likelihood, earliest=earliest)

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
-from alerts.signals.levels import latest_peak
+from alerts.signals.levels import Past, Shift, latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+
+ONSET_SECONDS = 4 * HOUR
+"""Seconds before now in which the onset is sought, compared with the same hours of the past."""
 
 
 def best_start(
@@ -38,3 +41,23 @@ def best_start(
     bins = np.concatenate([hours, minutes], axis=1)[:, is_near]
     since = np.cumsum(bins[:, ::-1], axis=1)[:, ::-1]
     return int(starts[is_near][-latest_peak(likelihood(since))])
+
+
+def start_of_move(
+    table: SignalMinutes, places: Ints, chosen: Ints, past: Past, shift: Shift, now: int
+) -> int:
+    """Start of the minute since which some new level explains the values best.
+
+    `chosen` are those of the series at `places`, which are in the order of `past`. The level is
+    fitted for each minute (a generalised likelihood ratio): that of the newest values would date a
+    change whose first values were less extreme too late.
+    """
+    side = 1.0 if shift.change >= 0 else -1.0
+
+    def likelihood(sums: Floats) -> Floats:
+        above = side * (sums[1] - sums[0] * past.mean[chosen]).sum(axis=1)
+        return np.asarray(np.maximum(above, 0) ** 2 / np.maximum(sums[0].sum(axis=1), 1))
+
+    # Other hours have other levels, where the past is that of the same hours.
+    earliest = now - ONSET_SECONDS if past.is_same_hours else 0
+    return best_start(table, places[chosen], now, likelihood, earliest=earliest)

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
+from alerts.deltas.minute_counter import MinuteCounter
 from alerts.notices.job import MOST_HELD, NoticeJob
 from alerts.notices.settings import NoticeSettings
 from ragvigil.app.pipeline.summary import fingerprints_of
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Absent, Dimensions, Document
+from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import TraceRows
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import notices as stored
+from ragvigil.store.watch.fingerprints import COUNTED
 from tests.outcomes import NOW, SECOND, outcome_of
 
 FEW = NoticeSettings(warm_up_requests=100)
@@ -269,3 +273,24 @@ def test_texts_that_are_no_longer_sent_are_a_finding_that_outlives_a_restart(sto
     offer(again, changed(340, 380))
     assert again.run() == ()
     assert [bool(each.cleared_unix_nano) for each in again.blind()] == [True]
+
+
+def test_counts_that_fail_are_told_once_until_they_succeed_again(store: Store) -> None:
+    watch, fails = noticing(store), [True, True, True, False, True]
+    refusals = iter(fails)
+
+    class Refusing(MinuteCounter):
+        def run(self, first: int) -> None:
+            if next(refusals):
+                raise QueryFailed("over the memory limit")
+            super().run(first)
+
+    watch._counter = Refusing(store, COUNTED)
+    with capture_logs() as told:
+        for _ in fails:
+            watch.run()
+    assert [each["event"] for each in told] == [
+        "fingerprints_not_counted",
+        "fingerprints_counted_again",
+        "fingerprints_not_counted",
+    ]

@@ -102,6 +102,30 @@ def test_one_route_that_shifts_alone_is_named_alone() -> None:
     assert {found.routes for _, found in given} == {("/c",)}
 
 
+FOUR = ("/a", "/b", "/c", "/d")
+
+
+@pytest.mark.parametrize(("second", "routes"), [(26, 3), (10**6, 2)])
+def test_what_moves_later_on_another_route_has_a_finding_of_its_own(
+    second: int, routes: int
+) -> None:
+    """Two routes move together, a third two hours later or never; the others stay quiet."""
+    begin = (NOW - START) // HOUR
+
+    def level(hour: int, route: str) -> float:
+        is_moved = route in "/a/b" or (route == "/c" and hour >= begin + second - 24)
+        return 0.3 if hour >= begin and is_moved else 0.5
+
+    table = past(level, FOUR)
+    found = watch(MovedDetector(MovedSettings()), table, 6 * 60, level, FOUR)
+    onsets = {finding.finding_id: finding.since_unix_nano // 10**9 for _, finding in found}
+    named = {route for _, finding in found for route in finding.routes}
+    assert (len(onsets), len(named)) == (routes - 1, routes)
+    hours = (0, second - 24)
+    for since, hour in zip(sorted(onsets.values()), hours, strict=False):
+        assert abs(since - (NOW + hour * HOUR)) <= 5 * MINUTE
+
+
 def test_a_wave_over_the_day_is_no_move() -> None:
     def wave(hour: int, _route: str) -> float:
         return 0.5 + 0.15 * sin(2 * pi * hour / 24)
