@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
 
-from ragvigil.evaluation.gate.exact import share_interval
+from ragvigil.evaluation.exact import share_interval
 from ragvigil.evaluation.result import COSTS, Condition, Reading, Result
 
 ALL = ("", "")

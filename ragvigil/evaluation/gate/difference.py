@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragvigil.evaluation.gate.exact import rare_difference, sign_test
+from ragvigil.evaluation.exact import rare_difference, sign_test
 
 Floats: TypeAlias = NDArray[np.float64]
 Voice: TypeAlias = tuple[str, float, float]

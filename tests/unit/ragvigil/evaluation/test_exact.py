@@ -6,7 +6,7 @@ from math import comb
 
 import pytest
 
-from ragvigil.evaluation.gate.exact import rare_difference, share_interval, sign_test
+from ragvigil.evaluation.exact import rare_difference, share_interval, sign_test
 
 
 @pytest.mark.parametrize(
