@@ -98,7 +98,7 @@ class IncidentIssues:
             return Placement()
         opened = index.get(issue_id) or _opened(window, own, issue_id, now)
         issue = reduce(with_member, joining, opened)
-        if names.is_open_to_names(issue):
+        if not issue.name or names.is_open_to_names(issue):
             issue = replace(issue, name=_name(issue, own, window))
         left = Counter(
             home.issue_id for failure in joining if (home := homes[failure.key]) is not None

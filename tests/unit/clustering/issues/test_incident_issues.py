@@ -107,6 +107,7 @@ def test_an_issue_of_an_incident_is_no_ticket_of_its_own(works: Works) -> None:
     works.turn()
     (issue,) = works.issues()
     assert issue.members == 29
+    assert issue.name.startswith("Answers refuse to answer")
     shown = ExposedIssue(issue=issue, days=[29], message=None)  # type: ignore[arg-type]
     assert not is_worth_a_ticket(shown)
     assert is_worth_a_ticket(replace(shown, issue=replace(issue, incident_id="")))
