@@ -66,6 +66,6 @@ def write_cases(path: Path) -> Path:
 
 def write_replies(path: Path) -> Path:
     """Writes what the desk answers, as a file of recorded answers."""
-    rows = ({"question": question} | reply for question, reply in REPLIES.items())
+    rows = ({"question": question, **reply} for question, reply in REPLIES.items())
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path

@@ -12,7 +12,7 @@ from typing import Any
 from clustering.golden.case import BadCase
 from ragvigil.evaluation.case import Case, Expects, Perturbation
 from ragvigil.evaluation.case_line import case_of
-from ragvigil.evaluation.csv_tables import BadTable, case_rows
+from ragvigil.evaluation.target.csv_tables import BadTable, case_rows
 from scorers.golden import question_key
 
 HASH_LETTERS = 16
@@ -74,7 +74,7 @@ def _case(place: str, number: int, row: object) -> Case:
         more: Mapping[str, Any] = row if isinstance(row, Mapping) else {}
         return replace(
             case,
-            slices=case.slices | _slices(more.get("slices", {})),
+            slices={**case.slices, **_slices(more.get("slices", {}))},
             # Spelling alone makes no other question.
             group=case.group or question_key(case.question),
             perturbation=_perturbation(more.get("perturbation")),

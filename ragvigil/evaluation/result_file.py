@@ -138,8 +138,9 @@ def _numbers(place: str, values: object) -> dict[str, float | None]:
 
 
 def _slices(place: str, slices: object) -> dict[str, tuple[str, ...]]:
-    is_mapping = isinstance(slices, Mapping)
-    if not is_mapping or not all(isinstance(each, list) for each in slices.values()):
+    if not isinstance(slices, Mapping) or not all(
+        isinstance(each, list) for each in slices.values()
+    ):
         raise BadResults(f"{place}: slices is not an object of lists")
     return {str(name): tuple(map(str, values)) for name, values in slices.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -97,7 +97,7 @@ def questions(
     return asked
 
 
-def run(asked: Sequence[Question], how: Run) -> Iterator[Outcome]:
+def run(asked: Sequence[Question], how: Run) -> Generator[Outcome, None, None]:
     """The outcome of each question, as they come; replies are kept as soon as they are there.
 
     A target that does not answer is tried again after pauses; then its result has an error. When

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
     from ragvigil.evaluation.cache import ReplyCache
     from ragvigil.evaluation.case_set import CaseSet
-    from ragvigil.evaluation.measure import Measures
     from ragvigil.evaluation.result_file import Results
     from ragvigil.evaluation.run import Outcome, Question, Run
     from ragvigil.evaluation.target.target import Target
@@ -76,18 +74,15 @@ def evaluate(
     status of `ragvigil gate` where `--against` names a base. Ctrl-C keeps what was answered.
     """
     from ragvigil.app.cli import triage
-    from ragvigil.evaluation.run import Run
 
     settings = triage.settings_of(config)
     cases = _set(set_)
     asked_of = _target(target or settings.golden.target.url, settings)
-    conditions = tuple(dict.fromkeys(condition or [Condition.RETRIEVED]))
-    with _measures(settings) as measures:
-        kept = _cache(cache, asked_of, release, fresh=fresh)
-        how = Run(target=asked_of, measures=measures, cache=kept, workers=workers)
-        outcomes = _ask(_questions(cases, conditions, asked_of), how)
-        if not release:
-            kept.forget()
+    asked = _questions(cases, condition or [Condition.RETRIEVED], asked_of)
+    kept = _cache(cache, asked_of, release, fresh=fresh)
+    outcomes = _outcomes(asked, asked_of, kept, settings, workers)
+    if not release:
+        kept.forget()
     results = _results(cases, asked_of.name, release, outcomes)
     _write(out, csv, html, results, outcomes)
     sys.exit(_show(results, against, settings, as_json=json))
@@ -122,23 +117,33 @@ def _questions(cases: CaseSet, conditions: Sequence[Condition], asked_of: Target
     from ragvigil.evaluation.run import NotPossible, questions
 
     try:
-        return questions(cases.cases, conditions, takes_context=asked_of.takes_context)
+        return questions(
+            cases.cases, tuple(dict.fromkeys(conditions)), takes_context=asked_of.takes_context
+        )
     except NotPossible as error:
         _stop(str(error))
 
 
-@contextmanager
-def _measures(settings: Settings) -> Iterator[Measures]:
-    """The daemon's scorers, and vectors where the extra `local` is installed."""
+def _outcomes(
+    asked: Sequence[Question],
+    asked_of: Target,
+    kept: ReplyCache,
+    settings: Settings,
+    workers: int,
+) -> list[Outcome]:
+    """Asks, and scores by the daemon's scorers, with vectors where the extra `local` is there."""
     from ragvigil.app.golden.compose import embedding
     from ragvigil.evaluation.measure import Measures
+    from ragvigil.evaluation.run import Run
     from ragvigil.inference.process import Inference
     from scorers.runner import Runner, load_scorers
 
     inference = Inference(settings.inference)
     try:
         runner = Runner(load_scorers(settings.scorers), settings.scorers)
-        yield Measures(runner, embedding(inference))
+        measures = Measures(runner, embedding(inference))
+        how = Run(target=asked_of, measures=measures, cache=kept, workers=workers)
+        return _ask(asked, how)
     finally:
         inference.close()
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragvigil.evaluation.csv_tables import BadTable, recorded_rows
+from ragvigil.evaluation.target.csv_tables import BadTable, recorded_rows
 from ragvigil.evaluation.target.reply import Asked, NoAnswer, plain_paths, record_of
 from ragvigil.evaluation.target.wrong import BadTarget
 from ragvigil.model.record import RagRecord
@@ -73,7 +73,7 @@ def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
 
 
 def _lines(path: Path, text: str) -> list[tuple[int, Mapping[str, Any]]]:
-    rows = []
+    rows: list[tuple[int, Mapping[str, Any]]] = []
     # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

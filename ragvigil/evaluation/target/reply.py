@@ -83,7 +83,7 @@ PLAIN = ("chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts")
 def plain_paths(reply: object) -> TargetSettings:
     """The paths of a reply that names its values as the settings do, as functions and files do."""
     known = reply if isinstance(reply, Mapping) else {}
-    return TargetSettings(answer="answer", **{name: name for name in PLAIN if name in known})
+    return TargetSettings().model_copy(update={name: name for name in PLAIN if name in known})
 
 
 def _answer(reply: object, paths: TargetSettings) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from ragvigil.evaluation.case import Expects
 from ragvigil.evaluation.case_set import BadSet, read_set
-from ragvigil.evaluation.csv_tables import BadTable, recorded_rows
+from ragvigil.evaluation.target.csv_tables import BadTable, recorded_rows
 from scorers.golden import Gold
 from tests.evaluated_desk import write_cases
 

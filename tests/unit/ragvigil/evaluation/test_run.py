@@ -109,7 +109,7 @@ def test_what_was_answered_is_not_asked_again(
         next(broken)
     results(set_, ran)
     assert sorted(desk.asked) == sorted(case["question"] for case in desk.CASES)
-    ran.cache.forget()
+    ReplyCache(tmp_path / "cache.sqlite", ran.target.name).forget()
     results(set_, ran)
     assert len(desk.asked) == 6
 
