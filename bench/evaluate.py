@@ -3,7 +3,8 @@
     .venv/bin/python bench/evaluate.py [--small]
 
 The example service answers 120 golden cases, healthy and with each of its ten faults; every answer
-is read from its spans, by the code that reads production. The gate compares each faulty run with a
+is read from its spans, by the code that reads production. A case has the article that answers it,
+and the article's sentence that the healthy service states. The gate compares each faulty run with a
 healthy one, with its limits as shipped. Both runs are flaky: five in a hundred answers of each are
 those of some fault, drawn anew. Twenty healthy runs with other draws must not be stopped.
 
@@ -13,6 +14,7 @@ Then a function is asked 2,000 cases, is broken off half-way, goes on, and is as
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +26,7 @@ from random import Random
 from bench.rig.faults_pool import LAYERS
 from bench.rig.helpdesk_answers import HEALTHY, Told, answers
 from bench.rig.report import finish, progress
-from examples.helpdesk.corpus import load_questions
+from examples.helpdesk.corpus import Question, load_articles, load_questions
 from examples.helpdesk.faults import Fault
 from ragvigil.evaluation.cache import ReplyCache
 from ragvigil.evaluation.case import Case
@@ -38,14 +40,16 @@ from ragvigil.evaluation.run import Run, questions, run
 from ragvigil.evaluation.target.reply import Asked, record_of
 from ragvigil.evaluation.target.reply import plain_paths as paths
 from ragvigil.model.record import RagRecord
-from scorers.golden import Gold, question_key
+from scorers.golden import Fact, Gold, question_key
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
+from scorers.text.normalise import key, words
 
 SEED = 20
 EACH, CASES, HEALTHY_RUNS = 24, 2_000, 20
 """Questions a route; cases of the second part; runs without a fault."""
 FLAKY = 0.05
+SENTENCE = re.compile(r"(?<=[.!?])\s+")
 LEAST_BLOCKED, CACHED_SECONDS = 9, 20.0
 
 Answers = Mapping[str, Mapping[str, Result]]
@@ -68,28 +72,36 @@ def main() -> None:
 
 def scored(faults: Sequence[Fault], measures: Measures, *, each: int) -> Answers:
     """What the service answers to each case, healthy and with each fault."""
-    articles = {(question.route, question.text): question for question in load_questions()}
+    known = {(question.route, question.text): question for question in load_questions()}
     told = answers(faults, most=each)
     progress(f"{len(told[HEALTHY])} questions answered {len(told)} times")
+    cases = {
+        asked: case_of(known[asked], healthy.record) for asked, healthy in told[HEALTHY].items()
+    }
     return {
         name: {
-            case.case_id: result_of(case, answer, measures)
+            cases[asked].case_id: result_of(cases[asked], answer, measures)
             for asked, answer in by_question.items()
-            for case in [case_of(*asked, articles[asked].article_id, articles[asked].language)]
         }
         for name, by_question in told.items()
     }
 
 
-def case_of(route: str, text: str, article: str | None, language: str) -> Case:
-    """The golden case of one of the service's questions: the article that answers it."""
+def case_of(question: Question, healthy: RagRecord) -> Case:
+    """The golden case of one of the service's questions."""
+    articles = {article.article_id: article for article in load_articles()}
+    article = articles.get(question.article_id or "")
+    said = key(words(healthy.answer or ""))
+    sentences = [] if article is None else SENTENCE.split(" ".join(article.paragraphs))
+    stated = [each for each in sentences if key(words(each)) in said]
     return Case(
-        case_id=f"{route} {text}",
-        question=text,
-        gold=(Gold(chunk_id=article),) if article else (),
+        case_id=f"{question.route} {question.text}",
+        question=question.text,
+        gold=(Gold(chunk_id=article.article_id),) if article else (),
+        facts=tuple(Fact(text=each) for each in stated[:1]),
         must_refuse=article is None,
-        slices={"language": (language,), "route": (route,)},
-        group=question_key(text),
+        slices={"language": (question.language,), "route": (question.route,)},
+        group=question_key(question.text),
     )
 
 
@@ -143,11 +155,9 @@ def flaky(every: Answers, fault: str, dice: Random) -> Results:
 
 
 def layers_of(gate: Gate) -> set[str]:
-    """The layers of what is worse; texts are wrong both where the corpus and the retriever is."""
+    """The layers of what is worse."""
     layers = {name: rubric.layer for name, rubric in load_rubrics().items()}
-    found = {layer_of(each.rubric, layers) for each in gate.worse}
-    # Citations and refusals are the answer's; stale texts are found by golden texts alone.
-    return found | ({"generation"} if "cross_cutting" in found else set())
+    return {layer_of(each.rubric, layers) for each in gate.worse}
 
 
 def sentence(gate: Gate) -> str:
