@@ -79,6 +79,11 @@ class Case:
     environment: str = ""
     route: str = ""
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether an answer is expected; without one, a refusal is."""
+        return not self.must_refuse
+
     def slice_values(self) -> Iterator[tuple[str, str]]:
         """Every slice that the case is in, as dimension and value; its population is one."""
         yield "population", self.population.value
