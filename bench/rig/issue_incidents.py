@@ -72,6 +72,33 @@ def rehearse_incident(
     pool: ScoredPool, healthy: Path, fault: Fault, *, ended: float, seed: int
 ) -> IncidentRun:
     """One fault on all routes, on a copy of a store whose traffic `ended` then (seconds)."""
+    fresh, sizes, opened_at, asked = _rehearsed(pool, healthy, fault, ended=ended, seed=seed)
+    harmed = sum(_is_harmed(pool, _case(request), fault) for request in asked)
+    best = max(fresh, key=lambda issue: sum(sizes[issue.issue_id]), default=None)
+    own = sizes[best.issue_id] if best else []
+    others = [
+        issue for issue in fresh if issue is not best and len(sizes[issue.issue_id]) >= ENOUGH
+    ]
+    is_timed = best is not None and opened_at
+    return IncidentRun(
+        fault=fault.name,
+        harmed=harmed,
+        incidents=len(opened_at),
+        name=best.name if best else "",
+        share=round(sum(own) / harmed, 3) if harmed else 0.0,
+        purity=round(sum(own) / len(own), 3) if own else 0.0,
+        minutes=round((best.opened_unix_nano - min(opened_at)) / 6e10, 1)
+        if is_timed and best
+        else None,
+        others=len(others),
+        other_names=tuple(issue.name for issue in others),
+    )
+
+
+def _rehearsed(
+    pool: ScoredPool, healthy: Path, fault: Fault, *, ended: float, seed: int
+) -> tuple[list[Issue], dict[str, list[bool]], list[int], list[Request]]:
+    """The new issues, which of their members were harmed, when incidents opened, what was asked."""
     pool.prepare(fault.name)
     begin = ended + BEFORE_MINUTES * MINUTE
     end = begin + FAULT_MINUTES * MINUTE
@@ -96,26 +123,7 @@ def rehearse_incident(
         fresh = [issue for issue in job.issues() if issue.issue_id not in before]
         opened_at = [one.opened_unix_nano for one in rehearsal.incidents(begin)]
         sizes = {issue.issue_id: _members(rehearsal, pool, issue, fault) for issue in fresh}
-    harmed = sum(_is_harmed(pool, _case(request), fault) for request in asked)
-    best = max(fresh, key=lambda issue: sum(sizes[issue.issue_id]), default=None)
-    own = sizes[best.issue_id] if best else []
-    others = [
-        issue for issue in fresh if issue is not best and len(sizes[issue.issue_id]) >= ENOUGH
-    ]
-    is_timed = best is not None and opened_at
-    return IncidentRun(
-        fault=fault.name,
-        harmed=harmed,
-        incidents=len(opened_at),
-        name=best.name if best else "",
-        share=round(sum(own) / harmed, 3) if harmed else 0.0,
-        purity=round(sum(own) / len(own), 3) if own else 0.0,
-        minutes=round((best.opened_unix_nano - min(opened_at)) / 6e10, 1)
-        if is_timed and best
-        else None,
-        others=len(others),
-        other_names=tuple(issue.name for issue in others),
-    )
+    return fresh, sizes, opened_at, asked
 
 
 def _job(pool: ScoredPool, rehearsal: Rehearsal) -> IssueJob:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from clustering.failures.masking import plain
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
 from ragvigil.model.score import OWN_STREAMS, Kind, Layer, Score, Stream, upstream_place
-
-if TYPE_CHECKING:
-    from ragvigil.store.issues.spikes import Spike
 
 COMMON = 0.1
 """Share of a route's records from which a failing rubric is usual and comes last.
@@ -26,6 +23,18 @@ SHOWN = 300
 NO_TYPE = "none"
 """The failure type that a judge chooses where it sees no failure."""
 WORDS = {FailureKind.ERROR: "the request failed", FailureKind.THUMBS_DOWN: "the user disliked it"}
+
+
+class Spike(Protocol):
+    """What an open incident says is failing now, as `ragvigil.store.issues.spikes` reads it."""
+
+    def holds(self, record: RagRecord, time_unix_nano: int) -> bool:
+        """Whether a record is of its place and its time."""
+        ...
+
+    def shows(self, score: Score) -> bool:
+        """Whether a score shows it."""
+        ...
 
 
 def failure_of(

@@ -27,45 +27,53 @@ INTERRUPTED = 130
 CACHE = Path(".ragvigil", "evaluate.sqlite")
 
 
+SetFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SET", help="Golden cases as JSONL, or a CSV of open-rag-eval, Ragas or DeepEval."
+    ),
+]
+TargetName = Annotated[
+    str,
+    typer.Option(
+        help="A URL, module:function, or a file of recorded answers; default [golden.target]."
+    ),
+]
+Conditions = Annotated[
+    list[Condition] | None,
+    typer.Option(help="Where the context comes from; may be repeated; default retrieved."),
+]
+Out = Annotated[Path | None, typer.Option(help="Write every result here, as JSONL.")]
+Csv = Annotated[
+    Path | None, typer.Option("--csv", help="Write answers here, in open-rag-eval's layout.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write a report of one file here.")]
+Against = Annotated[
+    Path | None, typer.Option(help="Compare with this run's results, as `ragvigil gate` does.")
+]
+Release = Annotated[str, typer.Option(help="What is evaluated, as in 2.4.1.")]
+Workers = Annotated[int, typer.Option(min=1, max=64, help="Questions asked at once.")]
+CacheFile = Annotated[
+    Path,
+    typer.Option(help="Replies are kept here until a run ends, those of a named release for good."),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything anew, whatever was kept.")]
+
+
 @reads_settings
 def evaluate(
-    set_: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SET",
-            help="Golden cases as JSONL, or a CSV of open-rag-eval, Ragas or DeepEval.",
-        ),
-    ],
+    set_: SetFile,
     config: Config = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            help="A URL, module:function, or a file of recorded answers; default [golden.target]."
-        ),
-    ] = "",
-    condition: Annotated[
-        list[Condition] | None,
-        typer.Option(help="Where the context comes from; may be repeated; default retrieved."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write every result here, as JSONL.")] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write answers here, in open-rag-eval's layout.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a report of one file here.")] = None,
-    against: Annotated[
-        Path | None, typer.Option(help="Compare with this run's results, as `ragvigil gate` does.")
-    ] = None,
-    release: Annotated[str, typer.Option(help="What is evaluated, as in 2.4.1.")] = "",
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Questions asked at once.")] = 4,
-    cache: Annotated[
-        Path,
-        typer.Option(
-            help="Replies are kept here until a run ends, those of a named release for good."
-        ),
-    ] = CACHE,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask everything anew, whatever was kept.")
-    ] = False,
+    target: TargetName = "",
+    condition: Conditions = None,
+    out: Out = None,
+    csv: Csv = None,
+    html: Html = None,
+    against: Against = None,
+    release: Release = "",
+    workers: Workers = 4,
+    cache: CacheFile = CACHE,
+    fresh: Fresh = False,
     json: Json = False,
 ) -> None:
     """Asks a golden set of a service and scores the answers with the daemon's own rubrics.

@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from ragvigil.store import metrics
@@ -202,8 +203,11 @@ def longest_text(values: Iterable[object]) -> int:
     """
     longest = 0
     for value in values:
+        # Most are texts or numbers, and to ask a number whether it is a mapping takes long.
         if isinstance(value, str):
             longest = max(longest, len(value))
+        elif isinstance(value, (int, float, NoneType)):
+            continue
         elif isinstance(value, (list, tuple)):
             longest = max(longest, longest_text(value))
         elif isinstance(value, Mapping):

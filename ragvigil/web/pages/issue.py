@@ -16,7 +16,7 @@ from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.issue_pages import problems, rows, sentences
 from ragvigil.web.views.issue_pages.examples import examples, keys
-from ragvigil.web.views.issues import IssueActPost
+from ragvigil.web.views.issues import IssueActPost, IssueStoryForm
 from ragvigil.web.views.records import RecordForm
 
 router = APIRouter()
@@ -120,7 +120,9 @@ def _post(request: Request, fields: Fields) -> IssueActPost:
 
 def _shown(request: Request, issue_id: str, problem: HTTPException | None = None) -> HTMLResponse:
     """The page, with the problem of an act above it. Raises HTTPException (404)."""
-    story = api.issue(request, issue_id)
+    story: IssueStoryForm = request.app.state.store.kept.of(
+        ("issue", issue_id), lambda: api.issue(request, issue_id)
+    )
     now: datetime = request.app.state.clock()
     stored = {
         key: RecordForm.model_validate(form)

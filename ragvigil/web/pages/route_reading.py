@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 
@@ -20,6 +20,8 @@ from ragvigil.web.views.issues import IssueForm
 from ragvigil.web.views.series import SeriesListForm
 from ragvigil.web.views.triage.layers import Place
 from ragvigil.web.views.values import api_values
+
+Answer = TypeVar("Answer")
 
 MOST_FAILING, MOST_ISSUES = 5, 5
 TIME_WORDS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -39,14 +41,18 @@ def places_of(request: Request, scope: Scope, name: str) -> list[Place]:
 
 
 def charts_of(request: Request, scope: Scope, place: Place) -> SeriesListForm:
-    return series_api.series(
+    return _kept(
         request,
-        service=place.service,
-        environment=place.environment,
-        route=place.route,
-        rubric=[],
-        since=scope.since,
-        until=scope.until,
+        ("charts", place, scope.since, scope.until),
+        lambda: series_api.series(
+            request,
+            service=place.service,
+            environment=place.environment,
+            route=place.route,
+            rubric=[],
+            since=scope.since,
+            until=scope.until,
+        ),
     )
 
 
@@ -87,15 +93,25 @@ def failing_of(
 def issues_of(request: Request, place: Place) -> Sequence[IssueForm]:
     if request.app.state.issues is None or not place.route:
         return []
-    return issues_api.issues(
+    return _kept(
         request,
-        state=None,
-        service=place.service,
-        route=place.route,
-        family=None,
-        q="",
-        limit=MOST_ISSUES,
-    ).issues
+        ("issues", place),
+        lambda: issues_api.issues(
+            request,
+            state=None,
+            service=place.service,
+            route=place.route,
+            family=None,
+            q="",
+            limit=MOST_ISSUES,
+        ).issues,
+    )
+
+
+def _kept(request: Request, key: Hashable, read: Callable[[], Answer]) -> Answer:
+    """What the page has read lately, for whoever looks at it next."""
+    answer: Answer = request.app.state.store.kept.of(("route", key), read)
+    return answer
 
 
 def window_of(scope: Scope) -> str:

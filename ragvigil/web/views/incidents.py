@@ -37,7 +37,7 @@ class FindingForm(BaseModel):
     words: str
     is_untrusted: bool = Field(
         default=False,
-        description="it pages nobody: its judge is retired, or it is a local model's beside a judge",
+        description="it pages nobody: its judge is retired, or it is a local model beside a judge",
     )
 
 

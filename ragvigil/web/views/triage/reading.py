@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 DAY, WEEK = timedelta(days=1), timedelta(days=7)
 LIVE = timedelta(hours=2)
 """Ticks come every five minutes while a route had answers within the last hours."""
+DELTAS_SECONDS = 15.0
+"""How long the newest deltas pass for new: the next ones come with the next tick."""
 MOST_LETTERS = 26
 MOST_AUDITS = 50
 Lines = Callable[[Incident], Sequence[str]]
@@ -85,7 +87,12 @@ def _deltas(store: Store, filter_: NowFilter, now: datetime) -> list[DeltaForm]:
         window="6h",
         since=_seconds(now - LIVE),
     )
-    return newest_deltas(store, wanted, now, with_rates=False)
+    return store.kept.of(
+        ("now", filter_),
+        lambda: newest_deltas(store, wanted, now, with_rates=False),
+        lasts=True,
+        new_seconds=DELTAS_SECONDS,
+    )
 
 
 def _audits(store: Store, filter_: NowFilter, now: datetime) -> list[AuditForm]:
