@@ -96,15 +96,17 @@ def issues_of(request: Request, place: Place) -> Sequence[IssueForm]:
     return _kept(
         request,
         ("issues", place),
-        lambda: issues_api.issues(
-            request,
-            state=None,
-            service=place.service,
-            route=place.route,
-            family=None,
-            q="",
-            limit=MOST_ISSUES,
-        ).issues,
+        lambda: (
+            issues_api.issues(
+                request,
+                state=None,
+                service=place.service,
+                route=place.route,
+                family=None,
+                q="",
+                limit=MOST_ISSUES,
+            ).issues
+        ),
     )
 
 
