@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from prometheus_client import REGISTRY
@@ -11,7 +12,11 @@ from clustering.issues import metrics as issue_metrics
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.issue import IssueState
 from ragvigil.store.engine.store import Store
-from tests.issues import NOW, failure, issue, keep
+from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.scores import rollups
+from tests.issues import DAY, NANOS, NOW, failure, issue, keep
+from tests.judged import RUBRICS
+from tests.outcomes import outcome_of
 
 
 def place(service: str, environment: str, route: str) -> tuple[str, str, str]:
@@ -23,6 +28,20 @@ def nothing_shown() -> Iterator[None]:
     yield
     issue_metrics.show([], place)
     issue_metrics.show_open([])
+
+
+@pytest.fixture
+def store(store: Store) -> Store:
+    """A store whose service has answered for three days: the first day makes no tickets."""
+    at = (NOW - 3 * DAY) * NANOS
+    outcome = outcome_of(99, time_unix_nano=at, received=at)
+    (scored,) = outcome.records
+    record = replace(scored.record, service="desk", environment="prod")
+    rows = TraceRows(RUBRICS)
+    rows.add(replace(outcome, records=(replace(scored, record=record),)))
+    store.write(rows.take())
+    rollups.recompute(store, {at // NANOS // 60 * 60})
+    return store
 
 
 def told() -> dict[str, str]:
@@ -51,6 +70,12 @@ def test_eight_members_on_one_day_make_a_small_issue_a_ticket(store: Store) -> N
     keep(store, [failure(10 + n, ago=n * 86_400) for n in range(8)], quiet)
     issue_gauges.show(store, [growing, quiet], place, NOW)
     assert told() == {"i1": "8 seen"}
+
+
+def test_a_services_first_day_makes_no_ticket(store: Store) -> None:
+    keep(store, [failure(n) for n in range(8)], early := issue("i1", members=8, service="other"))
+    issue_gauges.show(store, [early], place, NOW)
+    assert told() == {}
 
 
 def test_what_somebody_has_is_told_no_more(store: Store) -> None:
