@@ -13,7 +13,7 @@ without ids and texts has no answer in the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,7 @@ def read_golden(path: Path) -> Mapping[str, Case]:
     """Reads the cases of a JSONL file, by `question_key`; skips empty lines. Raises BadGolden."""
     cases: dict[str, Case] = {}
     lines: dict[str, int] = {}
-    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(_text(path)):
         try:
             case = parse_case(_json(line))
             key = question_key(case.question)
@@ -83,6 +80,14 @@ def read_golden(path: Path) -> Mapping[str, Case]:
     if not cases:
         raise BadGolden(f"{path}: holds no case")
     return cases
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a JSONL text that are not empty, with their numbers from 1."""
+    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line
 
 
 def parse_case(row: object) -> Case:

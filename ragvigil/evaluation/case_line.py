@@ -14,7 +14,7 @@ from typing import Any
 
 from clustering.golden.case import BadCase, as_json, parse
 from clustering.golden.content import NO_ANSWER
-from ragvigil.evaluation.case import Case, Population
+from ragvigil.evaluation.case import Case, Expects, Perturbation, Population
 from ragvigil.model.golden import ExpectedFact, GoldenCase, QueryType
 from scorers.golden import Gold, parse_case
 
@@ -36,7 +36,7 @@ def case_of(written: object, number: int) -> Case:
         case_id=golden.case_id or f"line-{number}",
         question=golden.question,
         population=population,
-        slices={"tag": golden.tags} if golden.tags else {},
+        slices=({"tag": golden.tags} if golden.tags else {}) | _slices(golden.more.get("slices")),
         gold=read.gold,
         facts=read.facts,
         answer=golden.gold_answer,
@@ -44,6 +44,7 @@ def case_of(written: object, number: int) -> Case:
         must_pass=golden.more.get("must_pass") is True,
         group=str(golden.more.get("group", "")),
         context=_context(golden.more.get("context")),
+        perturbation=_perturbation(golden.more.get("perturbation")),
         service=golden.service,
         environment=golden.environment,
         route=golden.route,
@@ -106,3 +107,37 @@ def _context(written: object) -> tuple[Gold, ...] | None:
     if not isinstance(written, list):
         raise BadCase("context: is not a list of chunks")
     return tuple(map(chunk_of, written))
+
+
+def _slices(written: object) -> dict[str, tuple[str, ...]]:
+    if written is None:
+        return {}
+    if not isinstance(written, Mapping):
+        raise BadCase("slices: is not an object")
+    slices = {}
+    for name, values in written.items():
+        listed = [values] if isinstance(values, str) else values
+        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+            raise BadCase(f"slices: {name}: is neither a text nor a list of texts")
+        slices[str(name)] = tuple(listed)
+    return slices
+
+
+def _perturbation(written: object) -> Perturbation | None:
+    if written is None:
+        return None
+    if not isinstance(written, Mapping):
+        raise BadCase("perturbation: is not an object")
+    try:
+        return Perturbation(
+            name=str(written["name"]),
+            parent=str(written["parent"]),
+            expects=Expects(str(written["expects"])),
+            required=tuple(map(str, written.get("required", ()))),
+            forbidden=tuple(map(str, written.get("forbidden", ()))),
+            seed=int(written.get("seed", 0)),
+        )
+    except KeyError as error:
+        raise BadCase(f"perturbation: has no {error.args[0]}") from error
+    except (TypeError, ValueError) as error:
+        raise BadCase(f"perturbation: {error}") from error

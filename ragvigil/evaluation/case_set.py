@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from clustering.golden.case import BadCase
-from ragvigil.evaluation.case import Case, Expects, Perturbation
+from ragvigil.evaluation.case import Case
 from ragvigil.evaluation.case_line import case_of
 from ragvigil.evaluation.target.csv_tables import BadTable, case_rows
-from scorers.golden import question_key
+from scorers.golden import numbered_lines, question_key
 
 HASH_LETTERS = 16
 
@@ -59,55 +58,17 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, object]]:
         except BadTable as error:
             raise BadSet(f"{path}: {error}") from error
         return
-    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise BadSet(f"{path}:{number}: is not JSON: {error}") from error
+    for number, line in numbered_lines(text):
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadSet(f"{path}:{number}: is not JSON: {error}") from error
 
 
 def _case(place: str, number: int, row: object) -> Case:
     try:
         case = case_of(row, number)
-        more: Mapping[str, Any] = row if isinstance(row, Mapping) else {}
-        return replace(
-            case,
-            slices={**case.slices, **_slices(more.get("slices", {}))},
-            # Spelling alone makes no other question.
-            group=case.group or question_key(case.question),
-            perturbation=_perturbation(more.get("perturbation")),
-        )
-    except (BadCase, ValueError) as error:
+    except BadCase as error:
         raise BadSet(f"{place}: {error}") from error
-
-
-def _slices(written: object) -> dict[str, tuple[str, ...]]:
-    if not isinstance(written, Mapping):
-        raise BadCase("slices: is not an object")
-    slices = {}
-    for name, values in written.items():
-        listed = [values] if isinstance(values, str) else values
-        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-            raise BadCase(f"slices: {name}: is neither a text nor a list of texts")
-        slices[str(name)] = tuple(listed)
-    return slices
-
-
-def _perturbation(written: object) -> Perturbation | None:
-    if written is None:
-        return None
-    if not isinstance(written, Mapping):
-        raise BadCase("perturbation: is not an object")
-    try:
-        return Perturbation(
-            name=str(written["name"]),
-            parent=str(written["parent"]),
-            expects=Expects(str(written["expects"])),
-            required=tuple(map(str, written.get("required", ()))),
-            forbidden=tuple(map(str, written.get("forbidden", ()))),
-            seed=int(written.get("seed", 0)),
-        )
-    except KeyError as error:
-        raise BadCase(f"perturbation: has no {error.args[0]}") from error
+    # Spelling alone makes no other question.
+    return replace(case, group=case.group or question_key(case.question))

@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragvigil.app.cli.options import Config, Json, reads_settings
+from ragvigil.app.cli.output.console import stop
 from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ragvigil.evaluation.run import Outcome, Question, Run
     from ragvigil.evaluation.target.target import Target
 
-DONE, FAILED, USAGE = 0, 1, 2
+DONE, FAILED = 0, 1
 """Exit statuses; those of `gate` come with `--against`."""
 INTERRUPTED = 130
 CACHE = Path(".ragvigil", "evaluate.sqlite")
@@ -102,7 +103,7 @@ def _set(path: Path) -> CaseSet:
     try:
         return read_set(path)
     except BadSet as error:
-        _stop(str(error))
+        stop(str(error))
 
 
 def _target(name: str, settings: Settings) -> Target:
@@ -112,13 +113,13 @@ def _target(name: str, settings: Settings) -> Target:
     from ragvigil.evaluation.target.wrong import BadTarget
 
     if not name:
-        _stop("nothing to ask: give --target, or set [golden.target] url")
+        stop("nothing to ask: give --target, or set [golden.target] url")
     try:
         return target_of(name, settings.golden.target)
     except BadTarget as error:
-        _stop(str(error))
+        stop(str(error))
     except ValidationError as error:
-        _stop(f"--target: {error.errors()[0]['msg']}")
+        stop(f"--target: {error.errors()[0]['msg']}")
 
 
 def _questions(cases: CaseSet, conditions: Sequence[Condition], asked_of: Target) -> list[Question]:
@@ -129,7 +130,7 @@ def _questions(cases: CaseSet, conditions: Sequence[Condition], asked_of: Target
             cases.cases, tuple(dict.fromkeys(conditions)), takes_context=asked_of.takes_context
         )
     except NotPossible as error:
-        _stop(str(error))
+        stop(str(error))
 
 
 def _outcomes(
@@ -164,7 +165,7 @@ def _cache(path: Path, asked_of: Target, release: str, *, fresh: bool) -> ReplyC
         if fresh:
             cache.forget()
     except BadCache as error:
-        _stop(str(error))
+        stop(str(error))
     return cache
 
 
@@ -232,7 +233,7 @@ def _write(
         if html:
             html.write_text(as_page(as_document(results, gate.layers())), encoding="utf-8")
     except OSError as error:
-        _stop(f"{error.filename or out}: cannot be written: {error.strerror or error}")
+        stop(f"{error.filename or out}: cannot be written: {error.strerror or error}")
 
 
 def _show(results: Results, against: Path | None, settings: Settings, *, as_json: bool) -> int:
@@ -251,10 +252,3 @@ def _show(results: Results, against: Path | None, settings: Settings, *, as_json
     compared = decide(gate.read_run(against), results, settings.gate)
     gate.show(compared, as_json=as_json)
     return gate.exit_status(compared, cannot_say_passes=settings.gate.cannot_say_passes)
-
-
-def _stop(sentence: str) -> NoReturn:
-    from ragvigil.app.cli.output.console import print_text
-
-    print_text(sentence, to=sys.stderr)
-    sys.exit(USAGE)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragvigil.app.cli.options import Config, Json, reads_settings
+from ragvigil.app.cli.output.console import stop
 
 if TYPE_CHECKING:
     from ragvigil.evaluation.gate.decide import Gate
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ragvigil.evaluation.result_file import Results
     from ragvigil.model.score import Layer
 
-PASSES, WORSE, USAGE, CANNOT_SAY = 0, 1, 2, 3
+PASSES, WORSE, CANNOT_SAY = 0, 1, 3
 """Exit statuses."""
 
 ResultFile = Annotated[Path, typer.Argument(help="A file that `ragvigil evaluate --out` wrote.")]
@@ -98,7 +99,7 @@ def write_reports(compared: Gate, *, markdown: Path | None, junit: Path | None) 
         try:
             path.write_text(form(compared, layers()), encoding="utf-8")
         except OSError as error:
-            _stop(f"{path}: cannot be written: {error.strerror or error}")
+            stop(f"{path}: cannot be written: {error.strerror or error}")
 
 
 def show(compared: Gate, *, as_json: bool) -> None:
@@ -146,13 +147,6 @@ def read_run(path: Path) -> Results:
     try:
         return read_results(path)
     except BadResults as error:
-        _stop(str(error))
+        stop(str(error))
     except OSError as error:
-        _stop(f"{path}: cannot be read: {error.strerror or error}")
-
-
-def _stop(sentence: str) -> NoReturn:
-    from ragvigil.app.cli.output.console import print_text
-
-    print_text(sentence, to=sys.stderr)
-    sys.exit(USAGE)
+        stop(f"{path}: cannot be read: {error.strerror or error}")

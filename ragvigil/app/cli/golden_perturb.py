@@ -15,7 +15,7 @@ from ragvigil.evaluation.case_line import case_of, chunk_of, line_of
 from ragvigil.evaluation.perturb.corpus import Corpus
 from ragvigil.evaluation.perturb.perturb_set import perturb_set
 from ragvigil.model.figures import counted
-from scorers.golden import Gold
+from scorers.golden import Gold, numbered_lines
 
 Parsed = TypeVar("Parsed")
 
@@ -60,10 +60,7 @@ def _chunk(written: object, number: int) -> Gold:
 def _read(
     path: Path, parse: Callable[[object, int], Parsed], refused: list[str]
 ) -> Iterator[Parsed]:
-    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
-    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path.read_text("utf-8-sig")):
         try:
             yield parse(json.loads(line), number)
         except (BadCase, ValueError, RecursionError) as error:

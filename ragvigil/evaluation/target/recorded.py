@@ -15,7 +15,7 @@ from ragvigil.evaluation.target.csv_tables import BadTable, recorded_rows
 from ragvigil.evaluation.target.reply import Asked, NoAnswer, plain_paths, record_of
 from ragvigil.evaluation.target.wrong import BadTarget
 from ragvigil.model.record import RagRecord
-from scorers.golden import question_key
+from scorers.golden import numbered_lines, question_key
 
 
 class RecordedTarget:
@@ -74,10 +74,7 @@ def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
 
 def _lines(path: Path, text: str) -> list[tuple[int, Mapping[str, Any]]]:
     rows: list[tuple[int, Mapping[str, Any]]] = []
-    # Not `splitlines`: a JSON string may contain U+2028, which is no end of a line here.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(text):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -57,6 +57,18 @@ def test_every_kind_is_written_as_a_case(files: tuple[Path, Path], tmp_path: Pat
     assert [case.slices for case in read] == [case.slices for case in made]
 
 
+def test_slices_are_kept_and_a_perturbed_case_is_not_perturbed_again(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    golden, out = files[0], tmp_path / "perturbed.jsonl"
+    golden.write_text(json.dumps(LINE | {"slices": {"language": ["de"]}}) + "\n")
+    assert run(golden, "--kind", "missing_gold", "--corpus", files[1], "--out", out).exit_code == 0
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert row["slices"]["language"] == ["de"]
+    again = run(out, "--kind", "missing_gold")
+    assert (again.stdout, "is no case with an answer of its own" in again.stderr) == ("", True)
+
+
 def test_what_is_not_possible_is_counted(files: tuple[Path, Path]) -> None:
     done = run(files[0], "--kind", "irrelevant_only")
     assert done.exit_code == 0
