@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json, reads_settings
-from ragvigil.app.cli.output.console import stop
+from ragvigil.app.cli.options import Config, Json, reads_settings, stop
 from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json, reads_settings
-from ragvigil.app.cli.output.console import stop
+from ragvigil.app.cli.options import Config, Json, reads_settings, stop
 
 if TYPE_CHECKING:
     from ragvigil.evaluation.gate.decide import Gate

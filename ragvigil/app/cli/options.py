@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+USAGE = 2
+"""Exit status of a command that was given something wrong."""
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -142,3 +144,11 @@ def _with_options(run: Command, command: Command, **options: tuple[Any, object])
     run.__signature__ = own.replace(parameters=known)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in known}
     return run
+
+
+def stop(sentence: str) -> NoReturn:
+    """Ends a command that cannot go on: the sentence on standard error, and status 2."""
+    from ragvigil.app.cli.output.console import print_text
+
+    print_text(sentence, to=sys.stderr)
+    sys.exit(USAGE)

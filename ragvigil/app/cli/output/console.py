@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -16,8 +16,6 @@ from ragvigil.model.text import visible
 JsonObject = Mapping[str, Any]
 """An object of the API's JSON; its keys are those of the forms in `ragvigil.web.views`."""
 
-USAGE = 2
-"""Exit status of a command that was given something wrong."""
 BARS = "▁▂▃▄▅▆▇█"
 SPACES = dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
 """Spaces of other widths, which a terminal shows like ours."""
@@ -65,12 +63,6 @@ def print_line(console: Console, line: str, style: str = "") -> None:
 def print_text(text: object, *, to: TextIO | None = None) -> None:
     """Prints a text that holds what others wrote, on one line, on standard output or `to`."""
     print(escaped(str(text)), file=to or sys.stdout)
-
-
-def stop(sentence: str) -> NoReturn:
-    """Ends a command that cannot go on: the sentence on standard error, and status 2."""
-    print_text(sentence, to=sys.stderr)
-    sys.exit(USAGE)
 
 
 def indented(text: str) -> str:
