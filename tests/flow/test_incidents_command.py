@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
+from ragvigil.app.cli.input.triage import end_of
 from ragvigil.app.cli.main import app
-from ragvigil.app.cli.triage import end_of
 from ragvigil.app.client.api import Refused
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.store.engine.store import Store

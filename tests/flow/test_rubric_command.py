@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from ragvigil.app.cli.grading.rubric_file import check_rubric, list_rubrics, try_rubric
 from ragvigil.app.cli.main import app
-from ragvigil.app.cli.rubric import check_rubric, list_rubrics, try_rubric
 from ragvigil.app.settings import Settings
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon
+from ragvigil.app.cli.input import triage
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon
 
 
 @asks_daemon

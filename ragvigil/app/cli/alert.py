@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, reads_settings
 
 if TYPE_CHECKING:
     from alerts.settings import MetricsSettings
@@ -22,7 +22,7 @@ alert = typer.Typer(help="Alert rules, and a test of the way to your pager.", no
 @asks_daemon
 def raise_test(config: Config = None, json: Json = False) -> None:
     """Raises the alert RagvigilTestAlert for five minutes, to see whether your pager gets it."""
-    from ragvigil.app.cli import triage
+    from ragvigil.app.cli.input import triage
     from ragvigil.app.client import api
 
     settings = triage.settings_of(config)

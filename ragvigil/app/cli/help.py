@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli.options import topic_names
+from ragvigil.app.cli.input.options import matching
+
+
+def topic_names(incomplete: str) -> list[str]:
+    """What the shell completes for a topic of the help."""
+    from ragvigil.app.cli.help_topics import TOPICS
+
+    return matching([topic.name for topic in TOPICS], incomplete)
 
 
 def help_(

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon, words
-from ragvigil.app.cli.triage import Words
+from ragvigil.app.cli.input import triage
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, words
+from ragvigil.app.cli.input.triage import Words
 from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Json
+from ragvigil.app.cli.input.options import Json
 
 if TYPE_CHECKING:
     from alerts.signals.limits import Limit, Service

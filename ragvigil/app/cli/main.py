@@ -6,23 +6,23 @@ import os
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli import triage
 from ragvigil.app.cli.acts import acts
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.deploy import deploy
-from ragvigil.app.cli.evaluate import evaluate
-from ragvigil.app.cli.gate import gate
-from ragvigil.app.cli.golden import golden
+from ragvigil.app.cli.evaluation.evaluate import evaluate
+from ragvigil.app.cli.evaluation.gate import gate
+from ragvigil.app.cli.evaluation.golden import golden
+from ragvigil.app.cli.grading.judge import judge
+from ragvigil.app.cli.grading.labels import labels
+from ragvigil.app.cli.grading.rubric import rubric
 from ragvigil.app.cli.help import help_
 from ragvigil.app.cli.incidents import incidents
-from ragvigil.app.cli.issues import issues
-from ragvigil.app.cli.labels import labels
-from ragvigil.app.cli.limits import limits
-from ragvigil.app.cli.options import (
+from ragvigil.app.cli.input import triage
+from ragvigil.app.cli.input.options import (
     Config,
     Json,
     asks_daemon,
@@ -30,10 +30,9 @@ from ragvigil.app.cli.options import (
     reads_settings,
     rubric_names,
 )
+from ragvigil.app.cli.issues import issues
+from ragvigil.app.cli.limits import limits
 from ragvigil.app.cli.search import search
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="ragvigil",
@@ -67,9 +66,7 @@ def _options(
     """Options before the command."""
 
 
-judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
 app.add_typer(judge, name="judge")
-rubric = typer.Typer(help="What is scored, and how a model is asked.", no_args_is_help=True)
 app.add_typer(rubric, name="rubric")
 app.add_typer(labels, name="labels")
 app.add_typer(incidents, name="incidents")
@@ -91,10 +88,6 @@ Format = Annotated[
         autocompletion=import_formats,
         help="collector_file, collector_clickhouse, phoenix_export or langfuse_export.",
     ),
-]
-RubricFile = Annotated[
-    str,
-    typer.Argument(help="A rubric's TOML file, or the name of one.", autocompletion=rubric_names),
 ]
 
 
@@ -270,19 +263,6 @@ def mcp(
     serve(triage.settings_of(config), http)
 
 
-@judge.command("cost")
-@asks_daemon
-def judge_cost(config: Config = None, json: Json = False) -> None:
-    """What a day of judging costs at the present traffic, rubric by rubric."""
-    from ragvigil.app.cli.judge import report
-    from ragvigil.app.client import api
-    from ragvigil.app.sources.judge_cost import HOURS
-
-    settings = triage.settings_of(config)
-    reply = api.get(settings, "traffic", hours=HOURS)
-    sys.exit(report(settings, reply, as_json=json))
-
-
 @app.command()
 @reads_settings
 def score(
@@ -294,38 +274,6 @@ def score(
     from ragvigil.app.cli.score import score_file
 
     sys.exit(score_file(file, triage.settings_of(config), as_json=json))
-
-
-@rubric.command("list")
-def rubric_list(json: Json = False) -> None:
-    """Every rubric: its layer, and whether code, a judge or another rubric's grades score it."""
-    from ragvigil.app.cli.rubric import list_rubrics
-
-    sys.exit(list_rubrics(as_json=json))
-
-
-@rubric.command("check")
-def rubric_check(file: RubricFile, json: Json = False) -> None:
-    """What is wrong with a rubric's file, or what it asks. Calls no model."""
-    from ragvigil.app.cli.rubric import check_rubric
-
-    sys.exit(check_rubric(file, as_json=json))
-
-
-@rubric.command("try")
-@asks_daemon
-def rubric_try(
-    file: RubricFile,
-    trace: Annotated[str, typer.Option("--on", help="Id of a trace that the daemon stored.")],
-    config: Config = None,
-    json: Json = False,
-) -> None:
-    """Asks the configured model about one trace: prompt, reply, score. Stores nothing."""
-    from ragvigil.app.cli.rubric import try_rubric
-
-    path = triage.path_to(config, "traces", trace)
-    reply = triage.fetch(config, path)
-    sys.exit(try_rubric(triage.settings_of(config), file, reply, as_json=json))
 
 
 @app.command()

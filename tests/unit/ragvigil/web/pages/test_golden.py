@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from clustering.golden.case import parse
-from ragvigil.app.cli.golden_file import export_cases
+from ragvigil.app.cli.evaluation.golden_file import export_cases
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
 from ragvigil.model.golden import CaseState, GoldenCase

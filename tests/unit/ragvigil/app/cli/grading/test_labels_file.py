@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
-from ragvigil.app.cli.labels_file import export_labels, import_labels
+from ragvigil.app.cli.grading.labels_file import export_labels, import_labels
 from ragvigil.app.client.api import Unreachable, get
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources.judges import judge_source

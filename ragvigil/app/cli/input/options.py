@@ -99,13 +99,6 @@ def rubric_names(incomplete: str) -> list[str]:
     return matching(sorted(load_rubrics()), incomplete)
 
 
-def topic_names(incomplete: str) -> list[str]:
-    """What the shell completes for a topic of the help."""
-    from ragvigil.app.cli.help_topics import TOPICS
-
-    return matching([topic.name for topic in TOPICS], incomplete)
-
-
 def import_formats(incomplete: str) -> list[str]:
     """What the shell completes for the format of an import."""
     from collector.backfill.sources import FORMATS

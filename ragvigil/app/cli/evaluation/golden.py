@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon, reads_settings, words
-from ragvigil.app.cli.triage import Words
+from ragvigil.app.cli.input import triage
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, reads_settings, words
+from ragvigil.app.cli.input.triage import Words
 from ragvigil.app.client.paths import path_of
 
 golden = typer.Typer(
@@ -42,7 +42,7 @@ FailureMode = Annotated[
 
 
 def _kinds(incomplete: str) -> list[str]:
-    from ragvigil.app.cli.options import matching
+    from ragvigil.app.cli.input.options import matching
     from ragvigil.evaluation.perturb.perturb_set import KINDS
 
     return matching(list(KINDS), incomplete)
@@ -212,7 +212,7 @@ def import_(
     json: Json = False,
 ) -> None:
     """Proposes every case of a file. Names wrong lines, leaves them out, and exits 1."""
-    from ragvigil.app.cli.golden_file import import_cases
+    from ragvigil.app.cli.evaluation.golden_file import import_cases
 
     sys.exit(import_cases(file, triage.settings_of(config), as_json=json))
 
@@ -226,7 +226,7 @@ def export(
     ] = "jsonl",
 ) -> None:
     """Prints the signed cases: JSON lines, or CSV in open-rag-eval's layout."""
-    from ragvigil.app.cli.golden_file import export_cases
+    from ragvigil.app.cli.evaluation.golden_file import export_cases
 
     if form not in ("jsonl", "csv"):
         raise typer.BadParameter(f"--format {form} is not jsonl or csv")
@@ -243,7 +243,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Names the lines of the set that differ from what was signed; exits 1. Needs no daemon."""
-    from ragvigil.app.cli.golden_file import check_file
+    from ragvigil.app.cli.evaluation.golden_file import check_file
     from ragvigil.app.settings import load
 
     sys.exit(check_file(file, load(config).golden, as_json=json))
@@ -266,7 +266,7 @@ def perturb(
     seed: Annotated[int, typer.Option(help="Another seed makes other changes.")] = 0,
 ) -> None:
     """Makes cases with changed contexts, and what must then hold; counts what was not possible."""
-    from ragvigil.app.cli.golden_perturb import perturb_file
+    from ragvigil.app.cli.evaluation.golden_perturb import perturb_file
     from ragvigil.evaluation.perturb.perturb_set import KINDS
 
     for name in kind or ():

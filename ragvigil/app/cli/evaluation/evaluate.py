@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json, reads_settings, stop
+from ragvigil.app.cli.input.options import Config, Json, reads_settings, stop
 from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def evaluate(
     Exits with 1 where a case that must pass fails or the target answers nothing, and with the
     status of `ragvigil gate` where `--against` names a base. Ctrl-C keeps what was answered.
     """
-    from ragvigil.app.cli import triage
+    from ragvigil.app.cli.input import triage
 
     settings = triage.settings_of(config)
     cases = _set(set_)
@@ -218,7 +218,7 @@ def _write(
     results: Results,
     outcomes: Sequence[Outcome],
 ) -> None:
-    from ragvigil.app.cli import gate
+    from ragvigil.app.cli.evaluation import gate
     from ragvigil.evaluation.report.document import as_document
     from ragvigil.evaluation.report.page import as_page
     from ragvigil.evaluation.report.rag_results import rag_results
@@ -237,7 +237,7 @@ def _write(
 
 def _show(results: Results, against: Path | None, settings: Settings, *, as_json: bool) -> int:
     """Prints what the run showed, or how it compares; returns the exit status."""
-    from ragvigil.app.cli import gate
+    from ragvigil.app.cli.evaluation import gate
     from ragvigil.app.cli.output.evaluation import print_evaluation
     from ragvigil.evaluation.gate.decide import decide
     from ragvigil.evaluation.report.document import as_document

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragvigil.app.cli.options import chosen_url
+from ragvigil.app.cli.input.options import chosen_url
 from ragvigil.app.client.paths import path_of
 
 if TYPE_CHECKING:

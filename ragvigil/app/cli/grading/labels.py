@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ragvigil.app.cli import triage
-from ragvigil.app.cli.options import Config, Json, asks_daemon, rubric_names, words
+from ragvigil.app.cli.input import triage
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, rubric_names, words
 from ragvigil.app.client.paths import path_of
 
 labels = typer.Typer(
@@ -35,7 +35,7 @@ def import_(
     labeller, comment, time, label_id, source. A line of another labeller than the token's person is
     refused. Importing a file twice changes nothing.
     """
-    from ragvigil.app.cli.labels_file import import_labels
+    from ragvigil.app.cli.grading.labels_file import import_labels
 
     sys.exit(import_labels(file, triage.settings_of(config), as_json=json))
 
@@ -101,7 +101,7 @@ def export(
 
     In CSV a cell that a spreadsheet would calculate begins with an apostrophe.
     """
-    from ragvigil.app.cli.labels_file import export_labels
+    from ragvigil.app.cli.grading.labels_file import export_labels
 
     reply = triage.fetch(
         config, "labels", rubric=rubric, labeller=labeller, since="400d", limit=10_000

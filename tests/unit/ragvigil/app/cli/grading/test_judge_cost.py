@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from alerts.audits.settings import AuditSettings
-from ragvigil.app.cli.judge import advice, report
+from ragvigil.app.cli.grading.judge_cost import advice, report
 from ragvigil.app.settings import Settings
 from ragvigil.app.sources.judge_cost import Line, lines
 from ragvigil.llm.prices import Price

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.options import Config, Json, reads_settings, stop
+from ragvigil.app.cli.input.options import Config, Json, reads_settings, stop
 
 if TYPE_CHECKING:
     from ragvigil.evaluation.gate.decide import Gate
@@ -47,7 +47,7 @@ def gate(
     json: Json = False,
 ) -> None:
     """Compares two runs of a golden set. Exits with 1 for worse, 3 for too few cases to say."""
-    from ragvigil.app.cli import triage
+    from ragvigil.app.cli.input import triage
 
     configured = triage.settings_of(config).gate
     settings = with_options(configured, limit or (), floor or ())
