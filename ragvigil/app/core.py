@@ -49,6 +49,7 @@ from ragvigil.app.sources.issues import Issues
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.meaning import Meaning
 from ragvigil.app.sources.operating import Operating
+from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
@@ -247,6 +248,7 @@ def _application(
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
+        reporting=Reports(store, failing),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,

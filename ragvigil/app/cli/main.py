@@ -32,6 +32,7 @@ from ragvigil.app.cli.input.options import (
 )
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.limits import limits
+from ragvigil.app.cli.reports.proxies import proxies
 from ragvigil.app.cli.search import search
 
 app = typer.Typer(
@@ -76,6 +77,7 @@ app.command()(evaluate)
 app.command()(gate)
 app.command()(limits)
 app.command()(search)
+app.command()(proxies)
 app.command()(acts)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")

@@ -42,6 +42,8 @@ from ragvigil.web.api import (
     topics,
     traffic,
 )
+from ragvigil.web.api.reports import proxies
+from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES
@@ -102,6 +104,7 @@ PARTS = (
     golden,
     audits,
     topics,
+    proxies,
     addresses,
     docs,
     runbook,
@@ -161,6 +164,7 @@ class Sources(TypedDict, total=False):
     embedding: search.MeaningSource
     keeping: golden.GoldenSource
     diagnosing: health.HealthSource
+    reporting: ReportSource
 
 
 def api(
@@ -226,6 +230,7 @@ def application(
     app.state.meaning = sources.get("embedding")
     app.state.golden = sources.get("keeping")
     app.state.health = sources.get("diagnosing")
+    app.state.reports = sources.get("reporting")
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in

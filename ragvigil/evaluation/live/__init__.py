@@ -1,0 +1,1 @@
+"""What live answers say of the rubrics themselves, of releases and of sessions. Pure."""
