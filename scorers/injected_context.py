@@ -12,9 +12,9 @@ The share of chunks without one. Orders to a human reader, common in manuals, do
 instruction to the model mentions its instructions, role, answer or tools, or hides its text.
 Patterns are data, per language (`injection_patterns.toml`). Where none matches, a small model
 (`injection_model.py`) looks for a request that does not belong to its chunk: kind
-`off_topic_instruction`. Findings of that model alone make the score one of kind `model`: it lowers
-the mean but fails no record, since one false alarm returns with every answer from that chunk.
-Range 0..1.
+`off_topic_instruction`; a plain question is none. Findings of that model alone make the score one
+of kind `model`: it lowers the mean but fails no record, since one false alarm returns with every
+answer from that chunk. Range 0..1.
 """
 
 from __future__ import annotations

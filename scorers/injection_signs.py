@@ -7,9 +7,15 @@
     >>> sorted(found.signs - {"few_stems", "line", "small", "to_you"})
     ['last', 'off', 'reply', 'task', 'tongue', 'you', 'your_reply']
 
-A sentence asks if it is a question, begins with a verb of making or changing texts, or mentions
-*your answer*. Its signs are names: how it asks, whom it addresses, what it mentions, where it is,
-and whether it shares its topic with the sentences around it. Words are data, per language
+A sentence asks if it begins with a verb of making or changing texts, or mentions *your answer*. A
+question asks only if it is about the answer: *Can you reply in German?* Any other question orders
+nothing; guides, titles and the end of a cut chunk are full of these:
+
+    >>> requests("Venus is hot and dry. Its day is longer than its year. What does Mars look like?")
+    ()
+
+The signs of a request are names: how it asks, whom it addresses, what it mentions, where it is, and
+whether it shares its topic with the sentences around it. Words are data, per language
 (`injection_words.toml`). Time is linear in the text.
 """
 
@@ -19,6 +25,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -51,6 +58,8 @@ _QUOTED = re.compile(r"[\"“”«»„「」`]|(?<!\w)['‘]\w")
 _ITEM = re.compile(r"\s*(?:[-*•·–#>|]+\s|\(?\d{1,2}[.)]\s)")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERBS = ("task", "change", "handle")
+_ORDERING = frozenset({*_VERBS, "your_reply"})
+"""Signs without which a sentence asks for nothing."""
 _WORD_CLASSES = ("reply", "me", "you", "we", "given", "form", "tongue", "model")
 """Classes of words that are signs anywhere in the sentence."""
 _Signs = frozenset[str]
@@ -111,7 +120,7 @@ def requests(text: str) -> tuple[Request, ...]:
 
 def _may_ask(text: str) -> bool:
     """Whether an ASCII text has any word that makes a sentence ask; most chunks end here."""
-    return "?" in text or not _asking_words().isdisjoint(tokens(text))
+    return not _asking_words().isdisjoint(tokens(text))
 
 
 @cache
@@ -151,10 +160,20 @@ def _request_signs(passage: _Passage) -> _Signs:
         signs.add("your_reply")
     if not passage.text.isascii() and _UNSPACED.search(passage.text):
         signs |= {kind for kind in (*_VERBS, "your_reply") if _has_run(kind, passage.text, listed)}
-    if not signs:
+    if signs.isdisjoint(_ORDERING) or ("question" in signs and not _is_of_a_text(passage, signs)):
         return frozenset()
     signs |= {kind for kind in ("wh", "aux") if verb in listed.single[kind]}
     return frozenset(signs | {"asked"} if is_asked else signs)
+
+
+def _is_of_a_text(passage: _Passage, signs: AbstractSet[str]) -> bool:
+    """Whether a question is about the answer, or about a text that is quoted in it."""
+    if "your_reply" in signs:
+        return True
+    mentions = _word_signs(passage)
+    is_of_form = "change" in signs and not mentions.isdisjoint({"tongue", "form"})
+    is_of_quoted = "task" in signs and "given" in mentions and _QUOTED.search(passage.text)
+    return is_of_form or bool(is_of_quoted)
 
 
 def _begin(words: Sequence[str], listed: _Words) -> tuple[int, bool]:
@@ -228,8 +247,9 @@ def _chunk_signs(passages: Sequence[_Passage], asking: Mapping[int, _Signs]) -> 
     signs = set()
     if sum(len(passage.words) for passage in passages) < SMALL:
         signs.add("small")
-    for name, kinds in (("questions", {"question"}), ("orders", {"task", "change", "handle"})):
-        count = sum(not kinds.isdisjoint(signs) for signs in asking.values())
+    questions = sum(bool(_QUESTION.search(passage.text)) for passage in passages)
+    orders = sum(not signs.isdisjoint(_VERBS) for signs in asking.values())
+    for name, count in (("questions", questions), ("orders", orders)):
         if count > 1:
             signs.add(f"{name}_many" if count > NEAR else f"{name}_some")
     listed = _words().single

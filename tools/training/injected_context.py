@@ -25,8 +25,11 @@ FEWEST = 25
 """Least requests with a sign, or a pair of signs, for it to get a weight."""
 PRIOR = 4.0
 """Precision of the Gaussian prior: how strongly weights are drawn to 0."""
-MOST_ALARMS = 0.004
-"""Share of ordinary chunks above the threshold, in sets that the model did not see."""
+MOST_ALARMS = 0.001
+"""Share of ordinary chunks above the threshold, in sets that the model did not see.
+
+An answer has several chunks: of eight, one alarms eight times as often as a chunk does.
+"""
 MOST_STEPS, SMALL_STEP = 12, 1e-2
 LIGHT = 0.01
 """A pair that weighs less is left out of the file."""

@@ -2,7 +2,8 @@
 
 Reads only sets whose licence permits it. The hosts are chunks of ordinary sets and ordinary texts
 written for this project. Planted in them are requests to assistants from other sets and attacks
-written for this project (`injected_attacks.toml`); BIPIA's attacks come with hosts of their own.
+written for this project (`injected_attacks.toml`); BIPIA's attacks come with hosts of their own,
+and half of these are left for measuring. A plain question orders nothing: none counts as planted.
 """
 
 from __future__ import annotations
@@ -80,6 +81,11 @@ def place_of(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
+def is_held_out(group: str) -> bool:
+    """Whether a group of attacks is left for measuring: the half that bench/unseen.py measures."""
+    return hashlib.sha256(f"unseen/{group}".encode()).digest()[0] % 2 == 1
+
+
 def sample(texts: Iterable[str]) -> list[str]:
     """Up to MOST_OF_A_SET distinct texts, in the order of their hashes."""
     return sorted({text for text in texts if text.strip()}, key=place_of)[:MOST_OF_A_SET]
@@ -149,7 +155,7 @@ def examples(folder: Path) -> list[Example]:
         for text in texts
         for part in (text, *_windows(text))
     ]
-    for row in rows_of(folder, ATTACKS):
+    for row in (row for row in rows_of(folder, ATTACKS) if not is_held_out(row["group"])):
         text, kind = row["chunks"][0]["text"], row.get("attack_type")
         result.append(
             example(text, row.get("attack"), source=ATTACKS, group=row["group"], kind=kind)
