@@ -38,6 +38,10 @@ class TargetSettings(BaseModel):
         default="", description="path of the ids of the chunks that reached the prompt"
     )
     prompt_texts: str = Field(default="", description="path of their texts")
+    model: str = Field(
+        default="",
+        description="path of the name of the model that answered: a judge is not to judge itself",
+    )
     context: str = Field(
         default="",
         description="path of a list in the body that takes texts to answer from instead of "
@@ -49,6 +53,12 @@ class TargetSettings(BaseModel):
         gt=0,
         le=25,
         description="timeout of a request, until the last byte of the answer",
+    )
+    trace_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=600,
+        description="wait of `ragvigil evaluate --traced` for the first span of an answer",
     )
 
     @field_validator("url")
@@ -62,7 +72,14 @@ class TargetSettings(BaseModel):
         return url
 
     @field_validator(
-        "question", "answer", "chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts", "context"
+        "question",
+        "answer",
+        "chunk_ids",
+        "chunk_texts",
+        "prompt_ids",
+        "prompt_texts",
+        "model",
+        "context",
     )
     @classmethod
     def _is_a_path(cls, path: str) -> str:

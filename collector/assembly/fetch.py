@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -26,7 +26,6 @@ from collector.decode.spans import iterate, to_log, to_resource, to_scope, to_sp
 from collector.record.feedback import OWN_RESULTS
 from collector.spool.directory import FrameGone
 from collector.spool.frames import Frame
-from collector.spool.reader import SpoolReader
 from ragvigil.model.evaluation import EVENT as EVALUATION
 from ragvigil.model.evaluation import OWN, SCOPE
 from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
@@ -47,6 +46,14 @@ class Unfetched(StrEnum):
     UNPARSEABLE = "unparseable"
     INVALID_ID = "invalid_id"
     LOG_WITHOUT_SPAN = "log_without_span"
+
+
+class Frames(Protocol):
+    """Where frames are read again: the spool."""
+
+    def get(self, seq: int) -> Frame:
+        """The frame of a number. Raises FrameGone."""
+        ...
 
 
 Item = tuple[ProtoResource, InstrumentationScope, ProtoSpan | ProtoLog]
@@ -91,7 +98,7 @@ class _ParsedFrame:
 class TraceFetcher:
     """Turns frames into arrivals and closings into traces. Not thread-safe."""
 
-    def __init__(self, reader: SpoolReader, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, reader: Frames, *, cache_bytes: int = CACHE_BYTES) -> None:
         self._reader = reader
         self._cache_bytes = cache_bytes
         self._cached: OrderedDict[int, _ParsedFrame] = OrderedDict()

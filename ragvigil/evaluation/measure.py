@@ -8,6 +8,7 @@
 | `rerank_gain` | nDCG@10 after the reranker minus before |
 | `facts_stated` | share of the vital facts that the answer states |
 | `equivalence` | cosine of the answer's and the expected answer's vectors |
+| `equivalence_judged` | with a judge: entailment both ways (`judging/case_judge.py`) |
 | `refusal_answerable` | 1 where it answers what has an answer |
 | `refusal_unanswerable` | 1 where it refuses what has none |
 | `perturbation` | 1 where what a perturbed case expects holds |
@@ -48,8 +49,13 @@ RANKED = ("recall@", "hit@", "precision@", "ndcg@", "mrr")
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32] | None"]
 """Unit vectors of texts; None where local models do not run."""
-Judge = Callable[[RagRecord], Sequence[Score]]
-"""A judge's scores of a record; none without a judge."""
+Judge = Callable[[Case, RagRecord], Sequence[Score]]
+"""A judge's scores of the answer to a case; none without a judge."""
+
+
+def no_judge(_case: Case, _record: RagRecord) -> Sequence[Score]:
+    """Scores nothing."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Measures:
 
     runner: Runner
     embed: Embed = lambda _: None
-    judge: Judge = lambda _: ()
+    judge: Judge = no_judge
 
     @cached_property
     def fails_below(self) -> Mapping[str, float]:
@@ -73,7 +79,7 @@ def measured(result: Result, case: Case, record: RagRecord | None, by: Measures)
         return replace(result, reading=reading, why=why)
     retrieves = result.condition is Condition.RETRIEVED
     way = GoldWay(case.gold if retrieves else (), record)
-    scores = [*_own(record, by), *by.judge(record)]
+    scores = [*_own(record, by), *by.judge(case, record)]
     if retrieves and case.gold:
         scores += _recall(case, record)
     values = _values(case, record, scores, way, by)
@@ -120,7 +126,9 @@ def _own(record: RagRecord, by: Measures) -> list[Score]:
 
 def _recall(case: Case, record: RagRecord) -> Sequence[Score]:
     golden = GoldenFacts(question=case.question, gold=case.gold)
-    return Runner([ContextRecall([golden])]).score_all(record)
+    # A service may ask its retriever in other words, and these stand in its trace.
+    asked = replace(record, query=case.question)
+    return Runner([ContextRecall([golden])]).score_all(asked)
 
 
 def _values(

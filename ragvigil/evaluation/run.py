@@ -12,7 +12,7 @@ from ragvigil.evaluation.cache import Reply
 from ragvigil.evaluation.case import Case
 from ragvigil.evaluation.measure import Measures, measured
 from ragvigil.evaluation.result import Condition, Result
-from ragvigil.evaluation.target.reply import NoAnswer
+from ragvigil.evaluation.target.reply import NoAnswer, NoTrace
 from ragvigil.evaluation.target.target import Target
 from ragvigil.model.record import Document, Latencies, RagRecord
 from scorers.golden import Gold
@@ -166,7 +166,7 @@ def _record(question: Question, how: Run) -> RagRecord:
         how.cache.keep(case, texts, reply)
     if question.context is not None:
         record = _given(record, question.context)
-    if how.target.is_recorded:
+    if how.target.is_recorded or record.latencies.total is not None:
         return record
     return replace(record, latencies=Latencies(total=reply.seconds))
 
@@ -177,8 +177,8 @@ def _asked(question: Question, how: Run) -> Reply:
         try:
             reply: Any = how.target.reply(question.case, question.texts)
             return Reply(reply, round(how.clock() - began, 4))
-        except NoAnswer:
-            if not left:
+        except NoAnswer as error:
+            if not left or isinstance(error, NoTrace):
                 raise
         how.pause(FIRST_PAUSE_SECONDS * 2 ** (how.tries - 1 - left))
     raise AssertionError("unreachable: the last try returns or raises")

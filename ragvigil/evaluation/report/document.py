@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ragvigil.evaluation.gate.layers import PARTS, layer_of
+from ragvigil.evaluation.judging.model_family import warning
 from ragvigil.evaluation.result import Reading, Result
 from ragvigil.evaluation.result_file import Results
 from ragvigil.evaluation.summary import ALL, Part, parts, retriever_or_reranker
@@ -31,7 +32,7 @@ def as_document(run: Results, layers: Mapping[str, Layer]) -> dict[str, Any]:
         "run": asdict(run.header),
         "cases": len(run.results),
         "failed": len(failed),
-        "notes": _notes(divided, run.results),
+        "notes": [*_of_judge(run), *_notes(divided, run.results)],
         "parts": [_part(part, layers) for part in divided],
         "failures": [_failure(result) for result in failed],
     }
@@ -52,6 +53,13 @@ def _title(run: Results, failed: int) -> str:
         return f"None of {cases} failed"
     must = sum(result.must_pass and result.reading is not None for result in run.results)
     return f"{failed} of {cases} failed" + (f", {must} of which must pass" if must else "")
+
+
+def _of_judge(run: Results) -> list[str]:
+    versions = run.header.versions
+    models = versions.get("model", "").split(", ")
+    why = warning(versions["judge"], models) if "judge" in versions else ""
+    return [f"Do not trust its verdicts: {why}."] if why else []
 
 
 def _notes(divided: Sequence[Part], results: Sequence[Result]) -> list[str]:

@@ -7,11 +7,15 @@ from typing import Protocol
 
 from clustering.golden.json_paths import NotThere, find
 from clustering.golden.settings import TargetSettings
-from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
+from ragvigil.model.record import Absent, ContextSource, Dimensions, Document, RagRecord
 
 
 class NoAnswer(Exception):
     """The target did not answer, or not in the configured form; `str(error)` says which."""
+
+
+class NoTrace(NoAnswer):
+    """The target answered, and its trace does not say what: to ask again would not help."""
 
 
 class Asked(Protocol):
@@ -74,10 +78,11 @@ def record_of(asked: Asked, reply: object, paths: TargetSettings) -> RagRecord:
         answer=answer,
         citations=cited,
         absent={name: Absent.NOT_SENT for name, is_hidden in hidden.items() if is_hidden},
+        dimensions=Dimensions(llm_model=str(_at(reply, paths.model)) if paths.model else ""),
     )
 
 
-PLAIN = ("chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts")
+PLAIN = ("chunk_ids", "chunk_texts", "prompt_ids", "prompt_texts", "model")
 
 
 def plain_paths(reply: object) -> TargetSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -27,10 +27,23 @@ def ask(asked: Asked, target: TargetSettings, context: Sequence[str] | None = No
 
     `context` are texts to answer from, where the target takes some (`[golden.target] context`).
     """
+    try:
+        return json.loads(post(asked, target, context, {}))
+    except (ValueError, RecursionError) as error:
+        raise NoAnswer("the reply is not JSON") from error
+
+
+def post(
+    asked: Asked,
+    target: TargetSettings,
+    context: Sequence[str] | None,
+    more_headers: Mapping[str, str],
+) -> bytes:
+    """Sends the case's question as `ask` does; returns the reply as it came. Raises NoAnswer."""
     import httpx2
 
     url = address(target.url, asked.route)
-    headers = {MARK: quote(asked.case_id, errors="replace")}
+    headers = {MARK: quote(asked.case_id, errors="replace"), **more_headers}
     if target.token:
         headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
     # The client's timeout is for each read: a service that sends a byte at a time needs this one.
@@ -53,10 +66,7 @@ def ask(asked: Asked, target: TargetSettings, context: Sequence[str] | None = No
         raise NoAnswer(f"no answer: {error or type(error).__name__}") from error
     if reply.status_code != 200:
         raise NoAnswer(f"answered {reply.status_code}")
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise NoAnswer("the reply is not JSON") from error
+    return bytes(content)
 
 
 def _body(asked: Asked, target: TargetSettings, context: Sequence[str] | None) -> dict[str, Any]:

@@ -15,15 +15,12 @@ from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
-    from ragvigil.evaluation.cache import ReplyCache
     from ragvigil.evaluation.case_set import CaseSet
     from ragvigil.evaluation.result_file import Results
-    from ragvigil.evaluation.run import Outcome, Question, Run
-    from ragvigil.evaluation.target.target import Target
+    from ragvigil.evaluation.run import Outcome
 
 DONE, FAILED = 0, 1
 """Exit statuses; those of `gate` come with `--against`."""
-INTERRUPTED = 130
 CACHE = Path(".ragvigil", "evaluate.sqlite")
 
 
@@ -37,6 +34,22 @@ TargetName = Annotated[
     str,
     typer.Option(
         help="A URL, module:function, or a file of recorded answers; default [golden.target]."
+    ),
+]
+Traced = Annotated[
+    bool,
+    typer.Option(
+        "--traced",
+        help="Read each answer from its trace, which the service exports to the OTLP addresses "
+        "of [collector].",
+    ),
+]
+Judged = Annotated[
+    bool | None,
+    typer.Option(
+        "--judge/--no-judge",
+        help="Also ask the judge of [judge]; default: where it has a model.",
+        show_default=False,
     ),
 ]
 Conditions = Annotated[
@@ -65,7 +78,9 @@ def evaluate(
     set_: SetFile,
     config: Config = None,
     target: TargetName = "",
+    traced: Traced = False,
     condition: Conditions = None,
+    judge: Judged = None,
     out: Out = None,
     csv: Csv = None,
     html: Html = None,
@@ -81,131 +96,46 @@ def evaluate(
     Exits with 1 where a case that must pass fails or the target answers nothing, and with the
     status of `ragvigil gate` where `--against` names a base. Ctrl-C keeps what was answered.
     """
+    from ragvigil.app.cli.evaluation import asking
+    from ragvigil.app.cli.evaluation.judge import opened_judge
     from ragvigil.app.cli.input import triage
 
     settings = triage.settings_of(config)
-    cases = _set(set_)
-    asked_of = _target(target or settings.golden.target.url, settings)
-    asked = _questions(cases, condition or [Condition.RETRIEVED], asked_of)
-    kept = _cache(cache, asked_of, release, fresh=fresh)
-    outcomes = _outcomes(asked, asked_of, kept, settings, workers)
+    cases = asking.read_cases(set_)
+    name = target or settings.golden.target.url
+    with asking.opened(name, settings, is_traced=traced) as asked_of:
+        asked = asking.possible_questions(cases, condition or [Condition.RETRIEVED], asked_of)
+        kept = asking.opened_cache(cache, asked_of, release, fresh=fresh)
+        judged = [question.case for question in asked]
+        with opened_judge(settings, judged, cache.parent, wanted=judge, fresh=fresh) as scores:
+            outcomes = asking.ask_all(asked, asked_of, kept, settings, scores, workers)
     if not release:
         kept.forget()
-    results = _results(cases, asked_of.name, release, outcomes)
+    judge_model = settings.judge.model if scores is not None else ""
+    results = _results(cases, asked_of.name, release, outcomes, judge_model)
     _write(out, csv, html, results, outcomes)
     sys.exit(_show(results, against, settings, as_json=json))
 
 
-def _set(path: Path) -> CaseSet:
-    from ragvigil.evaluation.case_set import BadSet, read_set
-
-    try:
-        return read_set(path)
-    except BadSet as error:
-        stop(str(error))
-
-
-def _target(name: str, settings: Settings) -> Target:
-    from pydantic import ValidationError
-
-    from ragvigil.evaluation.target.target import target_of
-    from ragvigil.evaluation.target.wrong import BadTarget
-
-    if not name:
-        stop("nothing to ask: give --target, or set [golden.target] url")
-    try:
-        return target_of(name, settings.golden.target)
-    except BadTarget as error:
-        stop(str(error))
-    except ValidationError as error:
-        stop(f"--target: {error.errors()[0]['msg']}")
-
-
-def _questions(cases: CaseSet, conditions: Sequence[Condition], asked_of: Target) -> list[Question]:
-    from ragvigil.evaluation.run import NotPossible, questions
-
-    try:
-        return questions(
-            cases.cases, tuple(dict.fromkeys(conditions)), takes_context=asked_of.takes_context
-        )
-    except NotPossible as error:
-        stop(str(error))
-
-
-def _outcomes(
-    asked: Sequence[Question],
-    asked_of: Target,
-    kept: ReplyCache,
-    settings: Settings,
-    workers: int,
-) -> list[Outcome]:
-    """Asks, and scores by the daemon's scorers, with vectors where the extra `local` is there."""
-    from ragvigil.app.golden.compose import embedding
-    from ragvigil.evaluation.measure import Measures
-    from ragvigil.evaluation.run import Run
-    from ragvigil.inference.process import Inference
-    from scorers.runner import Runner, load_scorers
-
-    inference = Inference(settings.inference)
-    try:
-        runner = Runner(load_scorers(settings.scorers), settings.scorers)
-        measures = Measures(runner, embedding(inference))
-        how = Run(target=asked_of, measures=measures, cache=kept, workers=workers)
-        return _ask(asked, how)
-    finally:
-        inference.close()
-
-
-def _cache(path: Path, asked_of: Target, release: str, *, fresh: bool) -> ReplyCache:
-    from ragvigil.evaluation.cache import BadCache, ReplyCache
-
-    try:
-        cache = ReplyCache(path, asked_of.name, release)
-        if fresh:
-            cache.forget()
-    except BadCache as error:
-        stop(str(error))
-    return cache
-
-
-def _ask(asked: Sequence[Question], how: Run) -> list[Outcome]:
-    """The outcomes in the order of the questions, with a bar of progress on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from ragvigil.evaluation.run import run
-
-    place = {id(question): number for number, question in enumerate(asked)}
-    outcomes: list[Outcome] = []
-    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    try:
-        with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-            task = bar.add_task("asking", total=len(asked))
-            for outcome in run(asked, how):
-                outcomes.append(outcome)
-                bar.advance(task)
-    except KeyboardInterrupt:
-        print(
-            f"stopped after {len(outcomes)} of {len(asked)}; their replies are kept: the same "
-            "command goes on from here",
-            file=sys.stderr,
-        )
-        sys.exit(INTERRUPTED)
-    return sorted(outcomes, key=lambda outcome: place[id(outcome.question)])
-
-
-def _results(cases: CaseSet, target: str, release: str, outcomes: Sequence[Outcome]) -> Results:
+def _results(
+    cases: CaseSet, target: str, release: str, outcomes: Sequence[Outcome], judge: str
+) -> Results:
     from importlib.metadata import version
 
     from ragvigil.evaluation.result_file import Header, Results
 
+    answering = {outcome.record.dimensions.llm_model for outcome in outcomes if outcome.record}
+    versions = {
+        "ragvigil": version("ragvigil"),
+        "judge": judge,
+        "model": ", ".join(sorted(filter(None, answering))),
+    }
     header = Header(
         set_name=cases.name,
         set_hash=cases.hash,
         target=target,
         release=release,
-        versions={"ragvigil": version("ragvigil")},
+        versions={name: value for name, value in versions.items() if value},
         time_unix=round(time.time(), 3),
     )
     return Results(header=header, results=tuple(outcome.result for outcome in outcomes))
