@@ -43,14 +43,16 @@ def beside(store: Store, asked: PlacedKey) -> Beside:
 
     Nothing for a record without a question.
     """
+    place = {**asked._asdict(), "signs": SIGNS}
+    found = store.read("same_question_asked", place)
+    if not found or not found[0]["asked"]:
+        return Beside()
     reach = DAYS * 86_400
-    parameters = {
-        **asked._asdict(),
+    window = {
         "since": max(0, asked.minute - reach),
         "until": min(asked.minute + reach, LAST_SECOND),
-        "signs": SIGNS,
     }
-    rows = store.read("same_question", parameters)
+    rows = store.read("same_question", place | found[0] | window)
     keys = {bool(row["is_later"]): (str(row["trace"]), str(row["record"])) for row in rows}
     return Beside(before=keys.get(False), after=keys.get(True))
 
