@@ -5,9 +5,10 @@
 A real daemon with a million scores and 500 issues in its store gets 200 spans a second. A reader
 opens one page after the other. Phases with a reader and without take turns, so that what else the
 machine does meets both; before them comes a phase that is not judged, in which the daemon counts
-the day that was filled in, minute by minute. Seconds are those that a reader waits for the whole page. The weight of a
-page is what a browser that has nothing yet reads for it: its HTML, the style sheet and the scripts,
-each compressed, without uPlot.
+the day that was filled in, minute by minute. Seconds are those that a reader waits for the whole
+page; the first view of each is printed by itself too. The weight of a page is what a browser that
+has nothing yet reads for it: its HTML, the style sheet and the scripts, each compressed, without
+uPlot.
 """
 
 from __future__ import annotations
