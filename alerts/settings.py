@@ -11,6 +11,7 @@ from alerts.incidents.settings import IncidentSettings
 from alerts.limits.settings import OwnLimit
 from alerts.notices.settings import NoticeSettings
 from alerts.signals.settings import BrokenSettings, MovedSettings
+from alerts.slices.settings import SliceSettings
 from ragvigil.listener.fields import HostNames, ReadableFile, TlsKey, Token, TokenFile
 from ragvigil.model.endpoint import require_guarded
 from ragvigil.model.token import NoTokens, read_token, require_consistent
@@ -25,6 +26,7 @@ class AlertsSettings(DeltaSettings):
     audit: AuditSettings = AuditSettings()
     drift: DriftSettings = DriftSettings()
     incidents: IncidentSettings = IncidentSettings()
+    slices: SliceSettings = SliceSettings()
     limits: tuple[OwnLimit, ...] = Field(
         default=(), description="limits of your own, a table `[[alerts.limits]]` each"
     )

@@ -12,6 +12,7 @@ import structlog
 
 from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
+from alerts.slices.job import SliceJob
 from collector.spool.reserve import DiskReserve, space_of
 from ragvigil.app.parts import CoreParts, Jobs
 from ragvigil.app.pipeline import metrics
@@ -41,6 +42,7 @@ WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
 TOPICS_SECONDS = 300.0
+SLICES_SECONDS = 300.0
 GOLDEN_SECONDS = 300.0
 JUDGE_SECONDS, PACE_SECONDS, CANARY_SECONDS = 60.0, 3600.0, 600.0
 
@@ -98,6 +100,7 @@ def periodic_jobs(
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
+        _slice_job(settings, store, clock),
         Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
@@ -105,6 +108,15 @@ def periodic_jobs(
         *_judge_jobs(parts.jobs, store, clock),
     ]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
+
+
+def _slice_job(settings: Settings, store: Store, clock: Clock) -> Job:
+    job = SliceJob(store, settings.alerts.slices)
+
+    def sum_slices() -> None:
+        job.run(clock())
+
+    return Job(name="slices", every_seconds=SLICES_SECONDS, function=sum_slices, is_long=True)
 
 
 def _gives_way(job: Job, pipeline: Pipeline, turns: float = math.inf) -> Job:

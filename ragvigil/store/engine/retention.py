@@ -30,6 +30,7 @@ KEPT = {
     "rubric_deltas": ("deltas_days", "toDate(tick)"),
     "judged_sums": ("deltas_days", "toDate(start)"),
     "question_sums": ("deltas_days", "toDate(start)"),
+    "slice_sums": ("deltas_days", "toDate(start)"),
     "deploys": ("deltas_days", "toDate(received)"),
     "labels": ("deltas_days", "toDate(received)"),
     "canary_members": ("deltas_days", "toDate(chosen)"),

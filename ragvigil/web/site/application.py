@@ -42,7 +42,7 @@ from ragvigil.web.api import (
     topics,
     traffic,
 )
-from ragvigil.web.api.reports import proxies
+from ragvigil.web.api.reports import proxies, slices
 from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
@@ -105,6 +105,7 @@ PARTS = (
     audits,
     topics,
     proxies,
+    slices,
     addresses,
     docs,
     runbook,
@@ -226,8 +227,7 @@ def application(
     app.state.operating = sources.get("pointing")
     app.state.incidents = sources.get("watching")
     app.state.issues = sources.get("issuing")
-    app.state.topics = sources.get("charting")
-    app.state.meaning = sources.get("embedding")
+    app.state.topics, app.state.meaning = sources.get("charting"), sources.get("embedding")
     app.state.golden = sources.get("keeping")
     app.state.health = sources.get("diagnosing")
     app.state.reports = sources.get("reporting")

@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 
+from alerts.settings import AlertsSettings
+from alerts.slices.compare import PAST_DAYS, slice_deltas
+from alerts.slices.job import DAY, HOUR, LATE_SECONDS
 from ragvigil.evaluation.live.tracking import signal_reports
 from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import topics
 from ragvigil.store.reports import user_answers
 from ragvigil.store.reports.user_answers import UserAnswer
+from ragvigil.store.scores import slice_sums
 from ragvigil.web.views.reports.proxies import ProxiesForm, ServiceProxiesForm, SignalForm
+from ragvigil.web.views.reports.slices import SliceForm, SlicesForm
+from ragvigil.web.views.values import view
 
 
 class Reports:
     """The API's `ReportSource`; safe from any thread."""
 
-    def __init__(self, store: Store, fails_below: Mapping[str, float]) -> None:
-        self._store, self._fails_below = store, fails_below
+    def __init__(
+        self, store: Store, fails_below: Mapping[str, float], alerts: AlertsSettings
+    ) -> None:
+        self._store, self._fails_below, self._alerts = store, fails_below, alerts
 
     def proxies(self, since: datetime, service: str) -> ProxiesForm:
         """Each rubric against what users said since a time. Raises StoreError."""
@@ -31,6 +40,34 @@ class Reports:
             new_seconds=SLOW_SECONDS,
         )
         return ProxiesForm(since=since, services=services)
+
+    def slices(self, now: datetime, service: str) -> SlicesForm:
+        """Each slice against its past at the last hour that was summed. Raises StoreError."""
+        seconds = int(now.timestamp()) - LATE_SECONDS
+        end = seconds - seconds % HOUR
+        rows = self._store.kept.of(
+            ("slices", service, end),
+            lambda: self._slices(end, service),
+            lasts=True,
+            new_seconds=SLOW_SECONDS,
+        )
+        return SlicesForm(until=datetime.fromtimestamp(end, UTC), slices=rows)
+
+    def _slices(self, end: int, service: str) -> list[SliceForm]:
+        sums = slice_sums.read(self._store, end - PAST_DAYS * DAY, end, service)
+        names = {
+            topic.topic_id: topic.name
+            for topic_map in topics.newest(self._store)
+            for topic in topic_map.topics
+        }
+        return [
+            view(
+                SliceForm,
+                row,
+                name=names.get(row.value, row.value) if row.dimension == "topic" else row.value,
+            )
+            for row in slice_deltas(sums, end, self._alerts, self._alerts.slices.most)
+        ]
 
     def _proxies(self, since: int, service: str) -> list[ServiceProxiesForm]:
         by_place: dict[tuple[str, str], list[UserAnswer]] = defaultdict(list)

@@ -8,6 +8,7 @@ from typing import Protocol
 from fastapi import HTTPException, Request
 
 from ragvigil.web.views.reports.proxies import ProxiesForm
+from ragvigil.web.views.reports.slices import SlicesForm
 
 
 class ReportSource(Protocol):
@@ -15,6 +16,10 @@ class ReportSource(Protocol):
 
     def proxies(self, since: datetime, service: str) -> ProxiesForm:
         """Each rubric against what users said since a time, of a service or of all."""
+        ...
+
+    def slices(self, now: datetime, service: str) -> SlicesForm:
+        """Each slice against its past at the last full hour, of a service or of all."""
         ...
 
 

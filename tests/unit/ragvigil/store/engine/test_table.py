@@ -133,7 +133,7 @@ def test_a_row_with_an_unknown_column_is_never_sent() -> None:
 
 COUNTED_BY_STATEMENTS = {
     "rollups", "proxy_rollups", "signal_minutes", "fingerprint_minutes", "judged_sums",
-    "question_sums",
+    "question_sums", "slice_sums",
 }  # fmt: skip
 """Tables whose rows a statement makes of other rows."""
 

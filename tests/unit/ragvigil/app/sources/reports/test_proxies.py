@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from alerts.settings import AlertsSettings
 from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.record import Feedback
@@ -62,7 +63,7 @@ def told(number: int, kind: str, value: float | None, **names: str) -> FeedbackE
 @pytest.fixture
 def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
     clock = datetime.fromtimestamp(NOW // SECOND, UTC)
-    reports = Reports(store, FAILS_BELOW)
+    reports = Reports(store, FAILS_BELOW, AlertsSettings())
     web = api(store, Quiet(), WebSettings(), reporting=reports, clock=lambda: clock)
     with commands(web, tmp_path) as made:
         yield made
