@@ -247,7 +247,6 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
-        ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         reporting=Reports(store, failing, settings.alerts),
         sessions=Sessions(settings.data_dir / "sessions"),
