@@ -33,6 +33,7 @@ from ragvigil.app.cli.input.options import (
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.limits import limits
 from ragvigil.app.cli.reports.proxies import proxies
+from ragvigil.app.cli.reports.releases import releases
 from ragvigil.app.cli.reports.slices import slices
 from ragvigil.app.cli.search import search
 
@@ -80,6 +81,7 @@ app.command()(limits)
 app.command()(search)
 app.command()(proxies)
 app.command()(slices)
+app.command()(releases)
 app.command()(acts)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")

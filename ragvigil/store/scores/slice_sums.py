@@ -62,22 +62,29 @@ def recompute(
 
     `tiers` gives the tier of a tenant; that of `*` is for all others. Raises StoreError.
     """
-    named = {tenant: tier for tenant, tier in tiers.items() if tenant != ANY_TIER}
     parameters = {
         "first": hour,
         "end": hour + HOUR,
-        "by": list(by),
-        # `transform` takes no empty array.
-        "tenants": [*named, ""],
-        "tiers": [*named.values(), ""],
-        "other_tier": tiers.get(ANY_TIER, ""),
-        "lies_in": LIES_IN,
+        **slicing(by, tiers),
         "most": MOST_AN_HOUR,
         "written": written_unix_nano,
         "replica": store.replica,
         "epoch": store.epoch,
     }
     store.run("slice_sums_recompute", parameters, priority=Priority.SCAN)
+
+
+def slicing(by: Collection[str], tiers: Mapping[str, str]) -> dict[str, object]:
+    """Parameters of `parts/slices_of.sql` and `parts/answer_topics.sql`."""
+    named = {tenant: tier for tenant, tier in tiers.items() if tenant != ANY_TIER}
+    return {
+        "by": list(by),
+        # `transform` takes no empty array; an answer without a tenant has no tier.
+        "tenants": [*named, ""],
+        "tiers": [*named.values(), ""],
+        "other_tier": tiers.get(ANY_TIER, ""),
+        "lies_in": LIES_IN,
+    }
 
 
 def read(store: Store, first: int, end: int, service: str = "") -> dict[SliceKey, HourSums]:

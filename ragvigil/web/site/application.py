@@ -42,7 +42,7 @@ from ragvigil.web.api import (
     topics,
     traffic,
 )
-from ragvigil.web.api.reports import proxies, slices
+from ragvigil.web.api.reports import proxies, releases, slices
 from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
@@ -106,6 +106,7 @@ PARTS = (
     topics,
     proxies,
     slices,
+    releases,
     addresses,
     docs,
     runbook,

@@ -10,14 +10,16 @@ from datetime import UTC, datetime
 from alerts.settings import AlertsSettings
 from alerts.slices.compare import PAST_DAYS, slice_deltas
 from alerts.slices.job import DAY, HOUR, LATE_SECONDS
+from ragvigil.app.sources.reports.releases import release_form
 from ragvigil.evaluation.live.tracking import signal_reports
 from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import topics
-from ragvigil.store.reports import user_answers
+from ragvigil.store.reports import releases, user_answers
 from ragvigil.store.reports.user_answers import UserAnswer
 from ragvigil.store.scores import slice_sums
 from ragvigil.web.views.reports.proxies import ProxiesForm, ServiceProxiesForm, SignalForm
+from ragvigil.web.views.reports.releases import ReleasesForm
 from ragvigil.web.views.reports.slices import SliceForm, SlicesForm
 from ragvigil.web.views.values import view
 
@@ -55,19 +57,51 @@ class Reports:
 
     def _slices(self, end: int, service: str) -> list[SliceForm]:
         sums = slice_sums.read(self._store, end - PAST_DAYS * DAY, end, service)
-        names = {
-            topic.topic_id: topic.name
-            for topic_map in topics.newest(self._store)
-            for topic in topic_map.topics
-        }
+        names = self._topic_names()
         return [
             view(
                 SliceForm,
                 row,
-                name=names.get(row.value, row.value) if row.dimension == "topic" else row.value,
+                name=names.get((row.dimension, row.value), row.value),
             )
             for row in slice_deltas(sums, end, self._alerts, self._alerts.slices.most)
         ]
+
+    def releases(self, since: datetime, now: datetime, service: str) -> ReleasesForm:
+        """Each version by slice since a time. Raises StoreError."""
+        seconds = int(since.timestamp())
+        form = self._store.kept.of(
+            ("releases", service, self._store.kept.moving(seconds)),
+            lambda: self._releases(since, int(now.timestamp()) + 60, service),
+            lasts=True,
+            new_seconds=SLOW_SECONDS,
+        )
+        return form.model_copy(update={"since": since})
+
+    def _releases(self, since: datetime, until: int, service: str) -> ReleasesForm:
+        slices = self._alerts.slices
+        drawn = releases.read(
+            self._store,
+            int(since.timestamp()),
+            until,
+            by=slices.by,
+            tiers=slices.tiers,
+            most=slices.most,
+            service=service,
+        )
+        names = self._topic_names()
+        rows = [
+            release_form(row, names.get((row.dimension, row.value), row.value))
+            for row in drawn.rows
+        ]
+        return ReleasesForm(since=since, share=drawn.share, releases=rows)
+
+    def _topic_names(self) -> dict[tuple[str, str], str]:
+        return {
+            ("topic", topic.topic_id): topic.name
+            for topic_map in topics.newest(self._store)
+            for topic in topic_map.topics
+        }
 
     def _proxies(self, since: int, service: str) -> list[ServiceProxiesForm]:
         by_place: dict[tuple[str, str], list[UserAnswer]] = defaultdict(list)

@@ -8,6 +8,7 @@ from typing import Protocol
 from fastapi import HTTPException, Request
 
 from ragvigil.web.views.reports.proxies import ProxiesForm
+from ragvigil.web.views.reports.releases import ReleasesForm
 from ragvigil.web.views.reports.slices import SlicesForm
 
 
@@ -20,6 +21,10 @@ class ReportSource(Protocol):
 
     def slices(self, now: datetime, service: str) -> SlicesForm:
         """Each slice against its past at the last full hour, of a service or of all."""
+        ...
+
+    def releases(self, since: datetime, now: datetime, service: str) -> ReleasesForm:
+        """Each version by slice since a time, of a service or of all."""
         ...
 
 

@@ -1,0 +1,91 @@
+"""Versions by slice from stored answers to the API and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from alerts.settings import AlertsSettings
+from alerts.slices.settings import SliceSettings
+from ragvigil.app.sources.reports.reports import Reports
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.record import Dimensions, Latencies
+from ragvigil.model.score import Layer, Score
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import api
+from tests.flow.test_api import Quiet
+from tests.outcomes import NOW, SECOND, outcome_of
+from tests.served_api import Commands, commands
+
+RUBRICS = ("groundedness", "context_recall", "refusal")
+
+
+def of_version(number: int, version: str, grounded: float, locale: str) -> Outcome:
+    """An answer of a second for each ten of its number; every fourth one refuses."""
+    ago = {"1.0": 7200, "1.1": 600}[version] * SECOND
+    made = outcome_of(number, time_unix_nano=NOW - ago)
+    label = "refused" if number % 4 == 0 else "answered"
+    scores = [
+        Score(rubric="groundedness", value=grounded, layer=Layer.GENERATION),
+        Score(rubric="refusal", label=label, layer=Layer.GENERATION),
+    ]
+    if number % 10 == 0:
+        scores.append(Score(rubric="context_recall", value=0.5, layer=Layer.RETRIEVAL))
+    record = replace(
+        made.records[0].record,
+        dimensions=Dimensions(service_version=version, locale=locale),
+        latencies=Latencies(total=number % 100 / 10),
+        cost_usd=0.002 if version == "1.0" else 0.004,
+    )
+    return replace(made, records=(replace(made.records[0], record=record, scores=tuple(scores)),))
+
+
+@pytest.fixture
+def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
+    clock = datetime.fromtimestamp(NOW // SECOND, UTC)
+    alerts = AlertsSettings(slices=SliceSettings(by=("language",)))
+    reports = Reports(store, {}, alerts)
+    web = api(store, Quiet(), WebSettings(), reporting=reports, clock=lambda: clock)
+    with commands(web, tmp_path) as made:
+        yield made
+
+
+def test_each_version_and_slice_has_its_figures(store: Store, daemon: Commands) -> None:
+    assert daemon.say("releases").startswith("no answers since ")
+    rows = TraceRows({name: RubricFacts(version="1") for name in RUBRICS})
+    for number in range(200):
+        version = "1.0" if number < 100 else "1.1"
+        locale = "de-AT" if number % 2 else "en"
+        rows.add(of_version(number, version, 0.9 if number < 100 else 0.6, locale))
+    store.write(rows.take())
+    reply = json.loads(daemon.say("releases", "--json"))
+    assert reply["share"] == 1
+    names = [(row["version"], row["dimension"], row["name"]) for row in reply["releases"]]
+    assert names == [
+        (version, dimension, name)
+        for version in ("1.1", "1.0")
+        for dimension, name in (("", ""), ("language", "de"), ("language", "en"))
+    ]
+    new, german, _, old, *_ = reply["releases"]
+    assert (new["answers"], german["answers"]) == (100, 50)
+    assert new["groundedness"]["value"] == pytest.approx(0.6)
+    assert new["groundedness"]["high"] < old["groundedness"]["low"]
+    assert new["refusal"]["value"] == 0.25
+    assert german["refusal"]["value"] == 0
+    assert (new["context_recall"]["value"], new["context_recall"]["n"]) == (0.5, 10)
+    assert german["context_recall"] is None
+    assert new["p95_seconds"]["value"] == pytest.approx(9.4)
+    assert new["p95_seconds"]["low"] < 9.4 < new["p95_seconds"]["high"]
+    assert new["cost_usd"]["value"] == pytest.approx(0.004)
+    assert new["answer_relevance"] is None
+    printed = daemon.say("releases", "--version", "1.1")
+    assert "language de" in printed
+    assert "1.0" not in printed.replace("[1.0", "")
+    assert not json.loads(daemon.say("releases", "--json", "--service", "other"))["releases"]
