@@ -49,6 +49,7 @@ from ragvigil.app.sources.issues import Issues
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.meaning import Meaning
 from ragvigil.app.sources.operating import Operating
+from ragvigil.app.sources.reports.offline import Offline
 from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
@@ -249,6 +250,7 @@ def _application(
         keeping=Golden(jobs.golden),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         reporting=Reports(store, failing, settings.alerts),
+        comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,

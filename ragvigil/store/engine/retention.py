@@ -44,6 +44,7 @@ KEPT = {
     "golden_cases": ("deltas_days", "toDate(written)"),
     "golden_events": ("deltas_days", "toDate(written)"),
     "golden_runs": ("deltas_days", "toDate(written)"),
+    "offline_scores": ("deltas_days", "toDate(written)"),
     "failures": ("scores_days", "toDate(received)"),
     "memberships": ("scores_days", "toDate(received)"),
     "issues": ("deltas_days", "toDate(written)"),

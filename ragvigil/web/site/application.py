@@ -42,7 +42,7 @@ from ragvigil.web.api import (
     topics,
     traffic,
 )
-from ragvigil.web.api.reports import proxies, releases, slices
+from ragvigil.web.api.reports import evaluations, proxies, releases, slices
 from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
@@ -106,6 +106,7 @@ PARTS = (
     topics,
     proxies,
     slices,
+    evaluations,
     releases,
     addresses,
     docs,
@@ -167,6 +168,7 @@ class Sources(TypedDict, total=False):
     keeping: golden.GoldenSource
     diagnosing: health.HealthSource
     reporting: ReportSource
+    comparing: evaluations.ComparisonSource
 
 
 def api(
@@ -231,7 +233,7 @@ def application(
     app.state.topics, app.state.meaning = sources.get("charting"), sources.get("embedding")
     app.state.golden = sources.get("keeping")
     app.state.health = sources.get("diagnosing")
-    app.state.reports = sources.get("reporting")
+    app.state.reports, app.state.comparing = sources.get("reporting"), sources.get("comparing")
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in

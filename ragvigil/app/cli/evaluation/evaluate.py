@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.input.options import Config, Json, reads_settings, stop
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, stop
 from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:
@@ -70,10 +70,14 @@ CacheFile = Annotated[
     Path,
     typer.Option(help="Replies are kept here until a run ends, those of a named release for good."),
 ]
+Send = Annotated[
+    bool,
+    typer.Option("--send", help="Send the scores to the daemon: they stand beside its live means."),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything anew, whatever was kept.")]
 
 
-@reads_settings
+@asks_daemon
 def evaluate(
     set_: SetFile,
     config: Config = None,
@@ -86,6 +90,7 @@ def evaluate(
     html: Html = None,
     against: Against = None,
     release: Release = "",
+    send: Send = False,
     workers: Workers = 4,
     cache: CacheFile = CACHE,
     fresh: Fresh = False,
@@ -98,6 +103,7 @@ def evaluate(
     """
     from ragvigil.app.cli.evaluation import asking
     from ragvigil.app.cli.evaluation.judge import opened_judge
+    from ragvigil.app.cli.evaluation.send import say_beside_live, send_run
     from ragvigil.app.cli.input import triage
 
     settings = triage.settings_of(config)
@@ -114,7 +120,10 @@ def evaluate(
     judge_model = settings.judge.model if scores is not None else ""
     results = _results(cases, asked_of.name, release, outcomes, judge_model)
     _write(out, csv, html, results, outcomes)
-    sys.exit(_show(results, against, settings, as_json=json))
+    status = _show(results, against, settings, as_json=json)
+    if send:
+        say_beside_live(settings, send_run(settings, results, outcomes))
+    sys.exit(status)
 
 
 def _results(
