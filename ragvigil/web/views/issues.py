@@ -79,6 +79,7 @@ class IssueForm(BaseModel):
         description="ignored until it has this many members; 0 is no bound"
     )
     merged_into: str = Field(description="the issue that has its members now; empty for none")
+    incident_id: str = Field(description="the incident whose answers it holds; empty for none")
     harmed_per_day: float = Field(
         description="answers that it harms per day, estimated by the last 24 hours, or by the time "
         "since its first member where that is shorter"

@@ -100,7 +100,7 @@ def open_incident(
     incident: IncidentForm,
     rows: Sequence[RouteRowForm],
     changes: Sequence[ChangeForm],
-    issues: Iterable[IssueLinkForm],
+    issues: Sequence[IssueLinkForm],
 ) -> OpenIncidentForm:
     """An incident in sentences, beside the state of its route."""
     finding = main_finding(incident)
@@ -226,11 +226,19 @@ def _change_support(incident: IncidentForm, change: ChangeForm | None, *, is_sus
     return f"{when}{near}, {declared}"
 
 
-def _issue_of(incident: IncidentForm, issues: Iterable[IssueLinkForm]) -> IssueLinkForm | None:
-    """The issue of the same rubric on a route of the incident; else one that began with it."""
+def _issue_of(incident: IncidentForm, issues: Sequence[IssueLinkForm]) -> IssueLinkForm | None:
+    """The issue that holds the incident's answers; else one that looks like it.
+
+    That has the same rubric on a route of the incident, or began with it there.
+    """
+    own = [issue for issue in issues if issue.incident_id == incident.incident_id]
     finding = main_finding(incident)
     routes = set(finding.routes) if finding else set()
-    near = [issue for issue in issues if not routes or routes & set(issue.routes)]
+    near = [
+        issue
+        for issue in issues
+        if not issue.incident_id and (not routes or routes & set(issue.routes))
+    ]
     rubric = finding.signal.partition(":")[0] if finding else ""
     same = [issue for issue in near if issue.rubric == rubric]
     together = [
@@ -238,7 +246,7 @@ def _issue_of(incident: IncidentForm, issues: Iterable[IssueLinkForm]) -> IssueL
         for issue in near
         if issue.first and incident.since and abs(issue.first - incident.since) <= NEAR
     ]
-    return next(iter(same or together), None)
+    return next(iter(own or same or together), None)
 
 
 def _row_of(incident: IncidentForm, rows: Iterable[RouteRowForm]) -> RouteRowForm | None:

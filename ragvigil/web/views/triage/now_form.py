@@ -33,6 +33,7 @@ class IssueLinkForm(BaseModel):
     first: datetime | None
     last: datetime | None
     members: int = Field(description="failing answers in it")
+    incident_id: str = Field(description="the incident whose answers it holds; empty for none")
 
 
 class OpenIncidentForm(BaseModel):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ragvigil.model.figures import in_points, score
 from ragvigil.store.engine.store import Store
+from tests.issues import issue, keep
 from tests.triage_store import INVENTED, QUESTIONS, QUOTE, desk
 from tests.triage_watch import State
 from tests.unit.ragvigil.web.pages.test_now import browsing, form_token, heading, words_of
@@ -118,3 +120,22 @@ async def test_a_ticket_of_a_meant_change_shows_no_check_that_got_worse(store: S
     assert "Something moved, and no check got worse" in page
     assert "from 80 to 112" in page
     assert "One suspect may fit" in page
+
+
+async def test_it_links_the_issue_that_holds_its_answers(store: Store) -> None:
+    made = desk(store, State.ALARM)
+    incident = made.incidents[0]
+    place = {
+        "service": incident.service,
+        "environment": incident.environment,
+        "routes": incident.findings[0].routes,
+        "rubric": incident.findings[0].signal.partition(":")[0],
+    }
+    other = replace(issue("a" * 16, name="Looks like it"), **place)
+    own = replace(issue("b" * 16, name="Its answers"), **place, incident_id=incident.incident_id)
+    keep(store, [], other)
+    keep(store, [], own)
+    async with browsing(made) as client:
+        html = (await client.get(f"/incidents/{incident.incident_id}")).text
+    assert "Its answers" in html
+    assert "Looks like it" not in html
