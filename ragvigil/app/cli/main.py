@@ -32,6 +32,7 @@ from ragvigil.app.cli.input.options import (
 )
 from ragvigil.app.cli.issues import issues
 from ragvigil.app.cli.limits import limits
+from ragvigil.app.cli.reports.digest import digest
 from ragvigil.app.cli.reports.proxies import proxies
 from ragvigil.app.cli.reports.releases import releases
 from ragvigil.app.cli.reports.slices import slices
@@ -82,6 +83,7 @@ app.command()(search)
 app.command()(proxies)
 app.command()(slices)
 app.command()(releases)
+app.command()(digest)
 app.command()(acts)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")

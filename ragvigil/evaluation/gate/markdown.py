@@ -6,7 +6,6 @@ they make no link, no mention, no markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ragvigil.evaluation.gate.compare import Comparison, Verdict
@@ -15,12 +14,10 @@ from ragvigil.evaluation.gate.layers import layer_of, part_of
 from ragvigil.evaluation.gate.sentences import Layers, named, notes, readings, reasons, title
 from ragvigil.model.figures import counted, listed, points, score, sentence
 from ragvigil.model.text import one_line
+from ragvigil.model.wording.markdown import plain
 
 SIGNS = {State.PASS: "✅", State.WORSE: "❌", State.CANNOT_SAY: "❔"}
 MOST_ROWS, MOST_CASES, MOST_WHY = 30, 20, 200
-_MARKUP = re.compile(r"([\\`*_{}\[\]|~>&<]|:(?=//)|(?<=www)\.)")
-_MENTION = re.compile(r"((?<!\w)[@#])(?=\w)")
-"""GitHub links a person or an issue whatever is escaped; a space without width prevents it."""
 _HEADING = (
     "| rubric | layer | base | new | change, points | 90 % interval | allowed | n | verdict |\n"
     "|---|---|---:|---:|---:|---|---:|---:|---|"
@@ -33,13 +30,13 @@ def as_markdown(gate: Gate, layers: Layers) -> str:
 
 
 def _lines(gate: Gate, layers: Layers) -> Iterator[str]:
-    yield f"### {SIGNS[gate.state]} {_plain(title(gate))}"
+    yield f"### {SIGNS[gate.state]} {plain(title(gate))}"
     yield ""
-    yield from (f"- {_plain(reason)}" for reason in reasons(gate, layers))
+    yield from (f"- {plain(reason)}" for reason in reasons(gate, layers))
     yield from ("", _HEADING)
     yield from (_row(each, layers) for each in gate.overall if each.decides)
     yield from (
-        f"| {_plain(each.rubric)} | floor | | {score(each.mean)} | | {score(each.low)} to "
+        f"| {plain(each.rubric)} | floor | | {score(each.mean)} | | {score(each.low)} to "
         f"{score(each.high)} | {score(each.floor)} | {each.n} | {_verdict(each.verdict)} |"
         for each in gate.floors
     )
@@ -47,7 +44,7 @@ def _lines(gate: Gate, layers: Layers) -> Iterator[str]:
     yield from (_row(each, layers) for each in changed[:MOST_ROWS])
     yield from _cases(gate)
     yield ""
-    yield from (f"*{_plain(sentence(note))}.*  " for note in _footnotes(gate, changed))
+    yield from (f"*{plain(sentence(note))}.*  " for note in _footnotes(gate, changed))
 
 
 _SAID = (Verdict.WORSE, Verdict.BETTER)
@@ -60,7 +57,7 @@ def _informing(gate: Gate) -> list[Comparison]:
 
 def _row(each: Comparison, layers: Layers) -> str:
     shown = each.difference
-    name, layer = _plain(named(each)), _plain(layer_of(each.rubric, layers))
+    name, layer = plain(named(each)), plain(layer_of(each.rubric, layers))
     if shown is None:
         return f"| {name} | {layer} | – | – | – | – | {points(-each.limit)} | 0 | no value |"
     return (
@@ -96,9 +93,9 @@ def _summary(gate: Gate) -> str:
 
 def _case(each: FailedCase, *, is_must: bool) -> str:
     must = ", **must pass**" if is_must else ""
-    why = f": {_plain(one_line(each.why, MOST_WHY))}" if each.why else ""
+    why = f": {plain(one_line(each.why, MOST_WHY))}" if each.why else ""
     reading = each.reading.value.replace("_", " ")
-    return f"- {_plain(each.name)}{must}, {reading} ({part_of(each.reading)}){why}"
+    return f"- {plain(each.name)}{must}, {reading} ({part_of(each.reading)}){why}"
 
 
 def _footnotes(gate: Gate, changed: Sequence[Comparison]) -> Iterator[str]:
@@ -113,8 +110,3 @@ def _footnotes(gate: Gate, changed: Sequence[Comparison]) -> Iterator[str]:
     ]
     if rare:
         yield f"too few cases to say of {listed(rare)}, which decide nothing here"
-
-
-def _plain(text: str) -> str:
-    """A text without meaning to Markdown, on one line."""
-    return _MENTION.sub("\\1\u200b", _MARKUP.sub(r"\\\1", one_line(text)))

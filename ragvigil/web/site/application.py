@@ -42,7 +42,7 @@ from ragvigil.web.api import (
     topics,
     traffic,
 )
-from ragvigil.web.api.reports import evaluations, proxies, releases, slices
+from ragvigil.web.api.reports import digest, evaluations, proxies, releases, slices
 from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
@@ -108,6 +108,7 @@ PARTS = (
     slices,
     evaluations,
     releases,
+    digest,
     addresses,
     docs,
     runbook,
