@@ -19,6 +19,7 @@ from pathlib import Path
 from collector.spool.files import DRAFT, Files, ReadFile, read_whole, status_of, write_durably
 
 QUARANTINE = "quarantine"
+END_ASKED = "end_asked"
 HIGHEST_SEQ = 1 << 53
 """No seq lies above: JSON readers keep integers exact only up to here."""
 _SEGMENT = re.compile(r"(\d{20})-([0-9a-f]{8})\.seg")
@@ -122,6 +123,20 @@ def quarantine(
     if target.name in files.entries(folder):
         return False
     write_durably(files, target, source.read_at(start, end - start))
+    return True
+
+
+def ask_for_end(directory: Path) -> None:
+    """Asks the writer, in another process, to end the segment being written. Raises OSError."""
+    (directory / END_ASKED).touch()
+
+
+def is_end_asked(directory: Path) -> bool:
+    """Whether somebody asked since the last call."""
+    try:
+        (directory / END_ASKED).unlink()
+    except OSError:
+        return False
     return True
 
 

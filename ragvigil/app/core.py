@@ -31,6 +31,7 @@ from prometheus_client import (
 from alerts.deltas.metrics import ScoreMetrics
 from collector.settings import CollectorSettings
 from collector.spool.reserve import space_of
+from ragvigil.app.erasure.erasing import Erasing
 from ragvigil.app.job_table import periodic_jobs
 from ragvigil.app.parts import CoreParts, Jobs, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
@@ -248,6 +249,9 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
+        erasing=Erasing(
+            store, settings.data_dir, jobs.deferred.judging, parts.inference, clock.now
+        ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         reporting=Reports(store, failing, settings.alerts),
         comparing=Offline(store, settings.clustering.topics.gap_share),

@@ -101,7 +101,7 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
     )
     core = Core(settings.data_dir, settings.scorers.stall_seconds)
     core.start()
-    room = asyncio.create_task(keep_room(spool, disk))
+    room = asyncio.create_task(keep_room(spool, disk, settings.data_dir / "spool"))
     async with contextlib.AsyncExitStack() as stack:
         # The stack ends in reverse order: receivers finish their acknowledgements before the
         # spool closes.

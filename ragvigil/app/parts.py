@@ -149,7 +149,8 @@ def assemble(
     reader = SpoolReader(settings.data_dir / "spool")
     summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)
     sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
-    pool = ScoringPool(settings, rubrics, (store.replica, store.epoch), deferred.judged)
+    writer = (store.replica, store.epoch)
+    pool = ScoringPool(settings, rubrics, writer, deferred.judged, store.erased)
     background = Background(
         deferred=deferred,
         exporting=exporting,

@@ -74,6 +74,10 @@ class Inference:
             SHED.inc()
         return may_run
 
+    def forget(self) -> None:
+        """Drops the vectors of texts that are kept in memory."""
+        self._cache.clear()
+
     def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
         """A vector of length 1 for each text, in order: shape (texts, dimensions).
 

@@ -145,6 +145,10 @@ class Client:
         else:
             self.health.answered()
 
+    def forget_replies(self) -> int:
+        """Drops the replies that are kept, in memory and file; returns how many there were."""
+        return self._cache.clear()
+
     async def close(self) -> None:
         """Closes connections and files."""
         await self._endpoint.close()

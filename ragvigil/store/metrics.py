@@ -14,6 +14,9 @@ ROWS_QUARANTINED = Counter(
 ROWS_DROPPED = Counter(
     "ragvigil_store_rows_dropped", "Rows dropped to stay under store.max_bytes.", ["table"]
 )
+ERASED_ROWS = Counter(
+    "ragvigil_store_erased_rows", "Rows that were not written, because their trace was erased."
+)
 WRITER_STOPPED = Gauge(
     "ragvigil_store_writer_stopped", "1 while the writer stands still because of too many refusals."
 )

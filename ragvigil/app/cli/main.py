@@ -13,6 +13,7 @@ import typer
 from ragvigil.app.cli.acts import acts
 from ragvigil.app.cli.alert import alert
 from ragvigil.app.cli.deploy import deploy
+from ragvigil.app.cli.erase import erase
 from ragvigil.app.cli.evaluation.evaluate import evaluate
 from ragvigil.app.cli.evaluation.gate import gate
 from ragvigil.app.cli.evaluation.golden import golden
@@ -85,6 +86,7 @@ app.command()(slices)
 app.command()(releases)
 app.command()(digest)
 app.command()(acts)
+app.command()(erase)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")

@@ -24,6 +24,7 @@ from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.backlog import Backlog
 from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
+from ragvigil.app.pipeline.erased_traces import without_erased
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.pipeline.quarantine import Quarantine
@@ -264,7 +265,7 @@ class Pipeline:
         unsure = [closing.trace_id for closing in closings if self._may_be_stored(closing)]
         stored = self._lookup(unsure) if unsure else {}
         unscored = []
-        for closing in closings:
+        for closing in without_erased(closings, self._parts.sink):
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
             if closing.reason is Closed.LATE_SPAN:
                 metrics.LATE_SPANS.inc(len(closing.stored))

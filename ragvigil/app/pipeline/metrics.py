@@ -22,6 +22,9 @@ FEEDBACK = Counter("ragvigil_span_feedback", "Pieces of feedback that arrived on
 REPLAYED = Counter(
     "ragvigil_replayed_traces", "Traces read again after a restart and found already stored."
 )
+ERASED_SPANS = Counter(
+    "ragvigil_erased_spans", "Spans of erased traces that came again and were left out."
+)
 OPEN_TRACES = Gauge("ragvigil_open_traces", "Traces waiting for their last span.")
 LEAN = Counter(
     "ragvigil_records_lean",

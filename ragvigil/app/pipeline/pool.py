@@ -19,7 +19,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -28,6 +28,7 @@ from ragvigil.app.pipeline.score import Unscored
 from ragvigil.app.pipeline.worker import Job, JobResult
 from ragvigil.app.process import memory
 from ragvigil.app.settings import Settings
+from ragvigil.store.engine.erased import Erased
 from ragvigil.store.records.record_rows import RubricFacts
 
 log = structlog.get_logger()
@@ -60,7 +61,9 @@ class ScoringPool:
         facts: Mapping[str, RubricFacts],
         writer: tuple[str, int],
         judged: Collection[str] = (),
+        erased: Erased | None = None,
     ) -> None:
+        self._erased = erased or Erased()
         self._begin = (settings, facts, writer, judged)
         # A job takes less than a second; after this time its process counts as hung and is ended.
         self._job_seconds = settings.scorers.stall_seconds
@@ -104,7 +107,7 @@ class ScoringPool:
     def give(self, job: Job, now: float, *, is_large: bool = False) -> None:
         """Hands a job to a worker; only after `helps` or `takes_large` was true."""
         assert self._executor is not None
-        result = _submitted(self._executor, job)
+        result = _submitted(self._executor, replace(job, erasures=self._erased.count))
         given = _Given(self._executor, job.unscored, result, now)
         (self._large if is_large else self._jobs).append(given)
 

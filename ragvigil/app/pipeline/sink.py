@@ -91,6 +91,7 @@ class Sink:
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
+        self.erased = store.erased
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
         settled = settled or {}
         self._ledger = FrameLedger(settled, begin)
@@ -126,6 +127,7 @@ class Sink:
 
     def add(self, unscored: Sequence[Unscored], outcomes: Sequence[Outcome], now: float) -> None:
         """Adds the outcomes of closings to the next batch."""
+        self._rows.note_erasures(self.erased.count)
         gather(unscored, outcomes, self._rows, self._summarizer, now)
         self._pending.closings += [closing for closing, _ in unscored]
 

@@ -37,13 +37,14 @@ from scorers.runner import Runner, load_scorers
 class Job:
     """Closings, the context of their records, and the sampling rate of local models (0..1).
 
-    `lean` leaves scorers by local models out.
+    `lean` leaves scorers by local models out. `erasures` counts those that began so far.
     """
 
     unscored: Sequence[Unscored]
     context: RecordContext
     local_rate: float
     lean: bool = True
+    erasures: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,7 @@ class Worker:
         """Scores the closings of a job."""
         self._spool.release_dropped()
         self._rows.take()  # drops the rows of a job that failed: the core has rescored it
+        self._rows.note_erasures(job.erasures)
         started = time.perf_counter()
         outcomes = self._scorer.outcomes(job.unscored, job.context, lean=job.lean)
         seconds = time.perf_counter() - started

@@ -20,6 +20,7 @@ from ragvigil.model.backoff import Backoff, Pause
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forget_answer
+from ragvigil.store.engine.erased import Erased
 from ragvigil.store.engine.errors import (
     Abandoned,
     SchemaMismatch,
@@ -34,6 +35,7 @@ from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.readers import Readers
 from ragvigil.store.engine.scope import current_scope
 from ragvigil.store.engine.writer import Attempt, Writer
+from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ class Engine:
         clock: Callable[[], float],
     ) -> None:
         self.replica, self.epoch = replica, epoch
+        self.erased = Erased()
         self._settings, self._data_dir, self._clock = settings, data_dir, clock
         self._changed = threading.Condition()
         self._writes: deque[_Write] = deque()
@@ -236,8 +239,13 @@ class Engine:
         try:
             clients = connect(self._settings, self._data_dir)
             migrate(clients.writer, cluster=self._settings.cluster)
+            self._read_erasures(clients.writer)
             writer = Writer(
-                clients.writer, replica=self.replica, epoch=self.epoch, clock=self._clock
+                clients.writer,
+                replica=self.replica,
+                epoch=self.epoch,
+                clock=self._clock,
+                erased=self.erased,
             )
         except Exception as error:  # the driver raises many kinds: `_not_opened` sorts them
             if clients is not None:
@@ -249,6 +257,10 @@ class Engine:
         self._trouble = ""
         if not self._opened.done():
             self._opened.set_result(None)
+
+    def _read_erasures(self, client: Client) -> None:
+        for row in client.query(query("erasures_hashes")).named_results():
+            self.erased.add(row["traces"], row["subject"], int(row["until"]))
 
     def _not_opened(self, error: Exception) -> None:
         failure = error if isinstance(error, StoreError) else write_failure(error)

@@ -96,6 +96,11 @@ class Kept:
             for key in [key for key, entry in self._entries.items() if not entry.lasts]:
                 del self._entries[key]
 
+    def clear(self) -> None:
+        """Drops every answer: what they were read of was erased."""
+        with self._lock:
+            self._entries.clear()
+
     def _entry(self, key: Hashable, lasts: bool) -> _Entry:
         with self._lock:
             entry = self._entries.setdefault(key, _Entry(Lock(), lasts))

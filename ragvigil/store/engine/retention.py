@@ -53,6 +53,7 @@ KEPT = {
     "root_causes": ("scores_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
     "questions": ("spans_days", "toDate(written)"),
+    "erasures": ("deltas_days", "toDate(written)"),
     "acts": ("deltas_days", "toDate(written)"),
     "drift_states": ("deltas_days", "toDate(written)"),
     "sampling_overrides": ("deltas_days", "toDate(written)"),

@@ -43,6 +43,7 @@ class Store:
         self._engine = engine
         self.settings = settings
         self.replica, self.epoch = engine.replica, engine.epoch
+        self.erased = engine.erased
         self.kept = Kept(keep_seconds)
 
     @classmethod
@@ -139,7 +140,7 @@ class Store:
         self._ask(name, command, priority, writes=True)
 
     def change(self, statement: str) -> None:
-        """Runs a statement that `retention.py` composed. Raises as `read` does."""
+        """Runs a statement that `retention.py` or `erasure/` composed. Raises as `read` does."""
         self._ask("change", lambda client: client.command(statement), Priority.SCAN, writes=True)
 
     def status(self) -> StoreStatus:

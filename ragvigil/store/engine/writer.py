@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
 from ragvigil.store.engine.columns import Columns
+from ragvigil.store.engine.erased import Erased
 from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
 from ragvigil.store.engine.table import declare
 from ragvigil.store.queries import query
@@ -79,9 +80,16 @@ class Writer:
     """
 
     def __init__(
-        self, client: Client, *, replica: str, epoch: int, clock: Callable[[], float]
+        self,
+        client: Client,
+        *,
+        replica: str,
+        epoch: int,
+        clock: Callable[[], float],
+        erased: Erased | None = None,
     ) -> None:
         self._client = client
+        self._erased = erased or Erased()
         self._columns = Columns.read(client)
         self._columns.check()
         self._writer = (replica, epoch)
@@ -94,7 +102,7 @@ class Writer:
         Raises Unavailable if the attempt is to be repeated, WriterStopped if too many rows were
         refused.
         """
-        batch = attempt.batch
+        batch = self._erased.without(attempt.batch)
         for table, rows in batch.rows.items():
             if table not in attempt.done:
                 attempt.done[table] = self._store(table, rows, batch.token, attempt.quarantined)

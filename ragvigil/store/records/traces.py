@@ -74,6 +74,7 @@ class TraceRows:
         self._rubrics = rubrics
         self._writer = (replica, epoch)
         self._known_texts: dict[str, int] = {}
+        self._erasures = 0
         self._columns = dict(_COLUMNS)
         self._begin()
 
@@ -84,6 +85,12 @@ class TraceRows:
         self._gone: list[Tombstones] = []
         self._bytes = 0
         self._since: float | None = None
+
+    def note_erasures(self, count: int) -> None:
+        """Forgets which texts are stored if there were more erasures: some may be gone."""
+        if count != self._erasures:
+            self._known_texts.clear()
+        self._erasures = count
 
     def add(self, outcome: Outcome, now: float = 0.0) -> None:
         """Adds the rows of an outcome; `now` is a monotonic time, which the batch's age is from."""

@@ -22,6 +22,7 @@ from ragvigil.web.api import (
     answers,
     audits,
     deltas,
+    erasures,
     golden,
     health,
     ids,
@@ -92,6 +93,7 @@ PARTS = (
     health,
     posted,
     people,
+    erasures,
     labels,
     label_queues,
     judges,
@@ -106,9 +108,9 @@ PARTS = (
     topics,
     proxies,
     slices,
-    evaluations,
     releases,
     digest,
+    evaluations,
     addresses,
     docs,
     runbook,
@@ -168,6 +170,7 @@ class Sources(TypedDict, total=False):
     embedding: search.MeaningSource
     keeping: golden.GoldenSource
     diagnosing: health.HealthSource
+    erasing: erasures.ErasureSource
     reporting: ReportSource
     comparing: evaluations.ComparisonSource
 
@@ -234,6 +237,7 @@ def application(
     app.state.topics, app.state.meaning = sources.get("charting"), sources.get("embedding")
     app.state.golden = sources.get("keeping")
     app.state.health = sources.get("diagnosing")
+    app.state.erasures = sources.get("erasing")
     app.state.reports, app.state.comparing = sources.get("reporting"), sources.get("comparing")
     app.state.clock = clock
     app.state.base = settings.external_url
