@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ragvigil.store.engine.erased import Subject
+from ragvigil.store.erasure.erasures import ErasureState
 from ragvigil.web.acts import write_act
 from ragvigil.web.permissions import Permission, Requires
 
@@ -42,7 +43,7 @@ class ErasureForm(BaseModel):
 
     id: str
     kind: Subject
-    state: Literal["running", "done", "failed"]
+    state: ErasureState
     step: str = Field(description="what it does now; where it failed, why")
     traces: int = Field(description="traces that were found")
     rows: dict[str, int] = Field(
