@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
@@ -43,6 +44,7 @@ from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
+from ragvigil.app.sources.backups import Backups
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.health import Health
 from ragvigil.app.sources.incidents import Incidents
@@ -52,6 +54,7 @@ from ragvigil.app.sources.meaning import Meaning
 from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.reports.offline import Offline
 from ragvigil.app.sources.reports.reports import Reports
+from ragvigil.app.sources.reports.sessions import SameMeaning
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
@@ -249,11 +252,12 @@ def _application(
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
+        copying=Backups(store, settings.data_dir, version("ragvigil"), clock.now),
         erasing=Erasing(
             store, settings.data_dir, jobs.deferred.judging, parts.inference, clock.now
         ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
-        reporting=Reports(store, failing, settings.alerts),
+        reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
         comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),

@@ -12,6 +12,7 @@ import typer
 
 from ragvigil.app.cli.acts import acts
 from ragvigil.app.cli.alert import alert
+from ragvigil.app.cli.backup import backup, restore
 from ragvigil.app.cli.deploy import deploy
 from ragvigil.app.cli.erase import erase
 from ragvigil.app.cli.evaluation.evaluate import evaluate
@@ -36,6 +37,7 @@ from ragvigil.app.cli.limits import limits
 from ragvigil.app.cli.reports.digest import digest
 from ragvigil.app.cli.reports.proxies import proxies
 from ragvigil.app.cli.reports.releases import releases
+from ragvigil.app.cli.reports.sessions import sessions
 from ragvigil.app.cli.reports.slices import slices
 from ragvigil.app.cli.search import search
 
@@ -85,8 +87,11 @@ app.command()(proxies)
 app.command()(slices)
 app.command()(releases)
 app.command()(digest)
+app.command()(sessions)
 app.command()(acts)
 app.command()(erase)
+app.command()(backup)
+app.command()(restore)
 app.command("help")(help_)
 app.add_typer(alert, name="alert")
 app.add_typer(deploy, name="deploy")

@@ -1,4 +1,4 @@
-"""A golden set against live traffic: the same rubric, route and release, before and after. Pure.
+"""A golden set against live traffic: the same rubric, route and release, before and after.
 
 Where a set is much better than what users get of the same release, it asks other questions than
 they do: that is a finding about the set, not about the release.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureToRead:
-    """A failing answer, and how many failed of its cause. `time_unix_nano` is that of its minute."""
+    """A failing answer at the start of its minute, and how many failed of its cause."""
 
     service: str
     environment: str

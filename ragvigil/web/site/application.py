@@ -21,6 +21,7 @@ from ragvigil.web.api import (
     alerts,
     answers,
     audits,
+    backups,
     deltas,
     erasures,
     golden,
@@ -44,6 +45,7 @@ from ragvigil.web.api import (
     traffic,
 )
 from ragvigil.web.api.reports import digest, evaluations, proxies, releases, slices
+from ragvigil.web.api.reports import sessions as session_reports
 from ragvigil.web.api.reports.source import ReportSource
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
@@ -93,6 +95,7 @@ PARTS = (
     health,
     posted,
     people,
+    backups,
     erasures,
     labels,
     label_queues,
@@ -109,6 +112,7 @@ PARTS = (
     proxies,
     slices,
     releases,
+    session_reports,
     digest,
     evaluations,
     addresses,
@@ -171,6 +175,7 @@ class Sources(TypedDict, total=False):
     keeping: golden.GoldenSource
     diagnosing: health.HealthSource
     erasing: erasures.ErasureSource
+    copying: backups.BackupSource
     reporting: ReportSource
     comparing: evaluations.ComparisonSource
 
@@ -237,6 +242,7 @@ def application(
     app.state.topics, app.state.meaning = sources.get("charting"), sources.get("embedding")
     app.state.golden = sources.get("keeping")
     app.state.health = sources.get("diagnosing")
+    app.state.backups = sources.get("copying")
     app.state.erasures = sources.get("erasing")
     app.state.reports, app.state.comparing = sources.get("reporting"), sources.get("comparing")
     app.state.clock = clock

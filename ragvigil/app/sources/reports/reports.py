@@ -11,26 +11,36 @@ from alerts.settings import AlertsSettings
 from alerts.slices.compare import PAST_DAYS, slice_deltas
 from alerts.slices.job import DAY, HOUR, LATE_SECONDS
 from ragvigil.app.sources.reports.releases import release_form
+from ragvigil.app.sources.reports.sessions import SameMeaning, session_forms
 from ragvigil.evaluation.live.tracking import signal_reports
 from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import topics
-from ragvigil.store.reports import releases, user_answers
+from ragvigil.store.reports import releases, sessions, user_answers
 from ragvigil.store.reports.user_answers import UserAnswer
 from ragvigil.store.scores import slice_sums
 from ragvigil.web.views.reports.proxies import ProxiesForm, ServiceProxiesForm, SignalForm
 from ragvigil.web.views.reports.releases import ReleasesForm
+from ragvigil.web.views.reports.sessions import SessionsForm
 from ragvigil.web.views.reports.slices import SliceForm, SlicesForm
 from ragvigil.web.views.values import view
+
+SESSION_SECONDS = 1800
+"""A session without an answer for this long is over."""
 
 
 class Reports:
     """The API's `ReportSource`; safe from any thread."""
 
     def __init__(
-        self, store: Store, fails_below: Mapping[str, float], alerts: AlertsSettings
+        self,
+        store: Store,
+        fails_below: Mapping[str, float],
+        alerts: AlertsSettings,
+        meaning: SameMeaning,
     ) -> None:
         self._store, self._fails_below, self._alerts = store, fails_below, alerts
+        self._meaning = meaning
 
     def proxies(self, since: datetime, service: str) -> ProxiesForm:
         """Each rubric against what users said since a time. Raises StoreError."""
@@ -95,6 +105,22 @@ class Reports:
             for row in drawn.rows
         ]
         return ReleasesForm(since=since, share=drawn.share, releases=rows)
+
+    def sessions(self, since: datetime, now: datetime, service: str) -> SessionsForm:
+        """Sessions with an answer since a time that are over. Raises StoreError."""
+        seconds, ended = int(since.timestamp()), int(now.timestamp()) - SESSION_SECONDS
+        form = self._store.kept.of(
+            ("sessions", service, self._store.kept.moving(seconds)),
+            lambda: self._sessions(since, ended, service),
+            lasts=True,
+            new_seconds=SLOW_SECONDS,
+        )
+        return form.model_copy(update={"since": since})
+
+    def _sessions(self, since: datetime, ended: int, service: str) -> SessionsForm:
+        drawn = sessions.read(self._store, int(since.timestamp()), ended, service)
+        forms = session_forms(drawn.sessions, self._meaning)
+        return SessionsForm(since=since, share=drawn.share, services=forms)
 
     def _topic_names(self) -> dict[tuple[str, str], str]:
         return {

@@ -9,6 +9,7 @@ from fastapi import HTTPException, Request
 
 from ragvigil.web.views.reports.proxies import ProxiesForm
 from ragvigil.web.views.reports.releases import ReleasesForm
+from ragvigil.web.views.reports.sessions import SessionsForm
 from ragvigil.web.views.reports.slices import SlicesForm
 
 
@@ -25,6 +26,10 @@ class ReportSource(Protocol):
 
     def releases(self, since: datetime, now: datetime, service: str) -> ReleasesForm:
         """Each version by slice since a time, of a service or of all."""
+        ...
+
+    def sessions(self, since: datetime, now: datetime, service: str) -> SessionsForm:
+        """Sessions with an answer since a time that are over, of a service or of all."""
         ...
 
 

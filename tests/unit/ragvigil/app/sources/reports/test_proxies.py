@@ -22,6 +22,7 @@ from ragvigil.store.reports import user_answers
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
+from tests.no_model import NO_MODEL
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.served_api import Commands, commands
 
@@ -63,7 +64,7 @@ def told(number: int, kind: str, value: float | None, **names: str) -> FeedbackE
 @pytest.fixture
 def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
     clock = datetime.fromtimestamp(NOW // SECOND, UTC)
-    reports = Reports(store, FAILS_BELOW, AlertsSettings())
+    reports = Reports(store, FAILS_BELOW, AlertsSettings(), NO_MODEL)
     web = api(store, Quiet(), WebSettings(), reporting=reports, clock=lambda: clock)
     with commands(web, tmp_path) as made:
         yield made

@@ -21,6 +21,7 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
+from tests.no_model import NO_MODEL
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.served_api import Commands, commands
 
@@ -51,7 +52,7 @@ def of_version(number: int, version: str, grounded: float, locale: str) -> Outco
 def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
     clock = datetime.fromtimestamp(NOW // SECOND, UTC)
     alerts = AlertsSettings(slices=SliceSettings(by=("language",)))
-    reports = Reports(store, {}, alerts)
+    reports = Reports(store, {}, alerts, NO_MODEL)
     web = api(store, Quiet(), WebSettings(), reporting=reports, clock=lambda: clock)
     with commands(web, tmp_path) as made:
         yield made

@@ -14,6 +14,7 @@ from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
+from tests.no_model import NO_MODEL
 from tests.served_api import commands
 from tests.unit.alerts.slices.test_job import HOUR, START, keep, of_tenant
 
@@ -36,7 +37,11 @@ def test_the_slice_that_fell_is_named_by_the_command(store: Store, tmp_path: Pat
     clock = datetime.fromtimestamp(START + HOUR + 900, UTC)
     alerts = AlertsSettings(slices=settings)
     web = api(
-        store, Quiet(), WebSettings(), reporting=Reports(store, {}, alerts), clock=lambda: clock
+        store,
+        Quiet(),
+        WebSettings(),
+        reporting=Reports(store, {}, alerts, NO_MODEL),
+        clock=lambda: clock,
     )
     with commands(web, tmp_path) as daemon:
         reply = json.loads(daemon.say("slices", "--json"))
