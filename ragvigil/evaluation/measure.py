@@ -84,15 +84,14 @@ def measured(result: Result, case: Case, record: RagRecord | None, by: Measures)
         scores += _recall(case, record)
     values = _values(case, record, scores, way, by)
     labels = {score.rubric: score.label for score in scores if score.label}
+    failing = [score for score in scores if score.fails(by.fails_below.get(score.rubric))]
     reading, why = read(
         Evidence(
             case=case,
             way=way,
             values=values,
             labels=labels,
-            failing=tuple(
-                score for score in scores if score.fails(by.fails_below.get(score.rubric))
-            ),
+            failing=tuple(failing),
             answer=record.answer or "",
         )
     )
@@ -100,6 +99,7 @@ def measured(result: Result, case: Case, record: RagRecord | None, by: Measures)
         result,
         values=values,
         labels=labels,
+        failing=tuple(sorted({score.rubric for score in failing})),
         reading=reading,
         why=why,
         answer=record.answer,

@@ -48,10 +48,11 @@ class Result:
     """What one case showed.
 
     `values` are by rubric or metric: 1 is good and 0 is bad, except in `COSTS`; None is not
-    applicable, and is in no mean. `labels` are the rubrics' categories (`refused`). `reading` says
-    why the case failed, None if it did not; `why` says it in a sentence. `answer` is None where
-    there is none; `error` says why the target gave none. `record_hash` is that of the record's
-    content: two targets that answer alike have the same.
+    applicable, and is in no mean. `labels` are the rubrics' categories (`refused`). `failing` are
+    the rubrics whose value is under their bar. `reading` says why the case failed, None if it did
+    not; `why` says it in a sentence. `answer` is None where there is none; `error` says why the
+    target gave none. `record_hash` is that of the record's content: two targets that answer alike
+    have the same.
     """
 
     case_id: str
@@ -62,6 +63,7 @@ class Result:
     must_pass: bool = False
     values: Mapping[str, float | None] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    failing: tuple[str, ...] = ()
     reading: Reading | None = None
     why: str = ""
     answer: str | None = None

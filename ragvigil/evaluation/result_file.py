@@ -106,6 +106,7 @@ def _result(place: str, line: str) -> Result:
     values["condition"] = _named(place, "condition", Condition, row.get("condition", "retrieved"))
     values["reading"] = None if reading is None else _named(place, "reading", Reading, reading)
     values["values"] = _numbers(place, row.get("values", {}))
+    values["failing"] = tuple(map(str, row.get("failing", ())))
     values["slices"] = _slices(place, row.get("slices", {}))
     return Result(**values)
 

@@ -124,6 +124,16 @@ class FailuresOutside:
         return view(BackgroundForm, background, family=family, rate=background.rate)
 
 
+def of_different_questions(store: Store, ids: Sequence[str], limit: int) -> list[KeptFailure]:
+    """The newest member of each question, newest first; those without a question are left out."""
+    filter_ = failed.FailureFilter(issue_ids=tuple(ids), newest_first=True, limit=MOST_COMPARED)
+    newest: dict[str, KeptFailure] = {}
+    for member in failed.find(store, filter_):
+        if question := " ".join((member.failure.question or "").casefold().split()):
+            newest.setdefault(question, member)
+    return list(newest.values())[:limit]
+
+
 def representatives(
     store: Store, issue: Issue, ids: Sequence[str]
 ) -> tuple[list[KeptFailure], list[Neighbour]]:

@@ -30,6 +30,7 @@ from ragvigil.store.issues import causes, root_causes
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
 from ragvigil.store.issues import views as issue_views
+from ragvigil.store.issues.neighbours import neighbours
 from ragvigil.store.issues.views import SampledMembers
 from ragvigil.store.watch import incidents
 from ragvigil.store.watch.incidents import IncidentFilter
@@ -138,6 +139,18 @@ class Issues:
         more = replace(filter_, issue_ids=ids, newest_first=True, limit=filter_.limit + 1)
         members = failed.find(self._store, more)
         return forms.members_form(members[: filter_.limit], has_more=len(members) > filter_.limit)
+
+    def retest(self, issue_id: str, limit: int) -> forms.RetestForm:
+        """The newest member of each question, with neighbours. Raises NoSuchIssue."""
+        redirects, store = self._redirects(), self._store
+        issue = _home(redirects, issue_id)
+        members = issue_numbers.of_different_questions(store, redirects.ids([issue]), limit)
+        return forms.RetestForm(
+            service=issue.service,
+            environment=issue.environment,
+            members=[forms.member_form(member) for member in members],
+            neighbours=[view(NeighbourForm, each) for each in neighbours(store, issue, members)],
+        )
 
     def parts(self, issue_id: str) -> tuple[str, ...]:
         """The ids of an issue and of those merged into it. Raises NoSuchIssue."""

@@ -25,6 +25,7 @@ from ragvigil.web.views.issues import (
     IssueStoryForm,
     MembersForm,
     PairsForm,
+    RetestForm,
     RootCauseForm,
 )
 
@@ -75,6 +76,13 @@ class IssueSource(Protocol):
 
     def members(self, issue_id: str, filter_: failed.FailureFilter) -> MembersForm:
         """Members that the filter leaves, newest first. Raises NoSuchIssue."""
+        ...
+
+    def retest(self, issue_id: str, limit: int) -> RetestForm:
+        """Members of different questions, newest first, and their passing neighbours.
+
+        Raises NoSuchIssue.
+        """
         ...
 
     def parts(self, issue_id: str) -> tuple[str, ...]:
@@ -187,6 +195,19 @@ def members(
     )
     with _status_of_errors():
         return _source(request).members(issue_id, filter_)
+
+
+@router.get(
+    "/issues/{issue_id}/retest",
+    summary="What to ask again of a release that mends an issue: members, passing neighbours",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def retest(
+    request: Request, issue_id: str, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> RetestForm:
+    """The newest member of each question, and for each the nearest question that passes."""
+    with _status_of_errors():
+        return _source(request).retest(issue_id, limit)
 
 
 def begin_explaining(request: Request, issue_id: str) -> None:

@@ -165,6 +165,15 @@ class MembersForm(BaseModel):
     next: str | None = Field(description="`cursor` of the next page, null where this is the last")
 
 
+class RetestForm(BaseModel):
+    """Members of different questions, the newest first, and passing answers beside them."""
+
+    service: str
+    environment: str
+    members: list[MemberForm]
+    neighbours: list[NeighbourForm]
+
+
 class IssueEventForm(BaseModel):
     """One step in the life of an issue."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragvigil.app.cli.input.options import stop
+from ragvigil.evaluation.result_file import Header, Results
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
@@ -20,6 +23,69 @@ if TYPE_CHECKING:
     from ragvigil.evaluation.target.target import Target
 
 INTERRUPTED = 130
+
+
+class Replies(NamedTuple):
+    """Where replies are kept, of which release, and whether none of them counts now."""
+
+    cache: Path
+    release: str
+    is_fresh: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowAsked:
+    """Whom to ask and how, as the command's options say.
+
+    `judge` says whether one is asked; None: where the settings have one.
+    """
+
+    target: str
+    is_traced: bool
+    conditions: tuple[Condition, ...]
+    judge: bool | None
+    replies: Replies
+
+
+def ask_cases(
+    cases: CaseSet, how: HowAsked, settings: Settings, workers: int
+) -> tuple[Results, Sequence[Outcome]]:
+    """Asks every case, and scores what was answered; replies without a release are forgotten."""
+    from ragvigil.app.cli.evaluation.judge import opened_judge
+
+    replies = how.replies
+    with opened(how.target, settings, is_traced=how.is_traced) as target:
+        asked = possible_questions(cases, how.conditions, target)
+        kept = opened_cache(target, replies)
+        judged = [question.case for question in asked]
+        with opened_judge(settings, judged, replies, wanted=how.judge) as judge:
+            outcomes = ask_all(asked, target, kept, settings, judge, workers)
+    if not replies.release:
+        kept.forget()
+    model = settings.judge.model if judge is not None else ""
+    header = _header(cases, target.name, replies.release, outcomes, model)
+    return Results(header=header, results=tuple(each.result for each in outcomes)), outcomes
+
+
+def _header(
+    cases: CaseSet, target: str, release: str, outcomes: Sequence[Outcome], judge: str
+) -> Header:
+    from importlib.metadata import version
+
+    answering = {outcome.record.dimensions.llm_model for outcome in outcomes if outcome.record}
+    versions = {
+        "ragvigil": version("ragvigil"),
+        "judge": judge,
+        "model": ", ".join(sorted(filter(None, answering))),
+    }
+    return Header(
+        set_name=cases.name,
+        set_hash=cases.hash,
+        target=target,
+        release=release,
+        versions={name: value for name, value in versions.items() if value},
+        time_unix=round(time.time(), 3),
+    )
 
 
 def read_cases(path: Path) -> CaseSet:
@@ -69,13 +135,13 @@ def possible_questions(
         stop(str(error))
 
 
-def opened_cache(path: Path, target: Target, release: str, *, fresh: bool) -> ReplyCache:
-    """The replies that are kept of a target's release; none with `fresh`."""
+def opened_cache(target: Target, replies: Replies) -> ReplyCache:
+    """The replies that are kept of a target's release."""
     from ragvigil.evaluation.cache import BadCache, ReplyCache
 
     try:
-        cache = ReplyCache(path, target.name, release)
-        if fresh:
+        cache = ReplyCache(replies.cache, target.name, replies.release)
+        if replies.is_fresh:
             cache.forget()
     except BadCache as error:
         stop(str(error))

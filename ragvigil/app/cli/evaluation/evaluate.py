@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragvigil.app.cli.input import triage
 from ragvigil.app.cli.input.options import Config, Json, asks_daemon, stop
 from ragvigil.evaluation.result import Condition
 
 if TYPE_CHECKING:
+    from ragvigil.app.cli.evaluation.issue import IssueQuestions
     from ragvigil.app.settings import Settings
     from ragvigil.evaluation.case_set import CaseSet
     from ragvigil.evaluation.result_file import Results
@@ -25,10 +26,22 @@ CACHE = Path(".ragvigil", "evaluate.sqlite")
 
 
 SetFile = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
-        metavar="SET", help="Golden cases as JSONL, or a CSV of open-rag-eval, Ragas or DeepEval."
+        metavar="SET",
+        help="Golden cases as JSONL, or a CSV of open-rag-eval, Ragas or DeepEval.",
+        show_default=False,
     ),
+]
+Issue = Annotated[
+    str,
+    typer.Option(
+        help="Ask the failing questions of this issue again, and as many that pass; of SET, or of "
+        "the daemon's set, only what must pass."
+    ),
+]
+ResolveIn = Annotated[
+    str, typer.Option(help="With --issue: where it is mended, resolve it in this release.")
 ]
 TargetName = Annotated[
     str,
@@ -79,7 +92,7 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything anew, whate
 
 @asks_daemon
 def evaluate(
-    set_: SetFile,
+    set_: SetFile = None,
     config: Config = None,
     target: TargetName = "",
     traced: Traced = False,
@@ -91,6 +104,8 @@ def evaluate(
     against: Against = None,
     release: Release = "",
     send: Send = False,
+    issue: Issue = "",
+    resolve_in: ResolveIn = "",
     workers: Workers = 4,
     cache: CacheFile = CACHE,
     fresh: Fresh = False,
@@ -99,55 +114,46 @@ def evaluate(
     """Asks a golden set of a service and scores the answers with the daemon's own rubrics.
 
     Exits with 1 where a case that must pass fails or the target answers nothing, and with the
-    status of `ragvigil gate` where `--against` names a base. Ctrl-C keeps what was answered.
+    status of `ragvigil gate` where `--against` names a base; with `--issue` with 1 where the issue
+    is not mended, 3 where nothing can be said. Ctrl-C keeps what was answered.
     """
-    from ragvigil.app.cli.evaluation import asking
-    from ragvigil.app.cli.evaluation.judge import opened_judge
-    from ragvigil.app.cli.evaluation.send import say_beside_live, send_run
-    from ragvigil.app.cli.input import triage
+    from ragvigil.app.cli.evaluation.asking import HowAsked, Replies, ask_cases
+    from ragvigil.app.cli.evaluation.send import send_run
 
     settings = triage.settings_of(config)
-    cases = asking.read_cases(set_)
-    name = target or settings.golden.target.url
-    with asking.opened(name, settings, is_traced=traced) as asked_of:
-        asked = asking.possible_questions(cases, condition or [Condition.RETRIEVED], asked_of)
-        kept = asking.opened_cache(cache, asked_of, release, fresh=fresh)
-        judged = [question.case for question in asked]
-        with opened_judge(settings, judged, cache.parent, wanted=judge, fresh=fresh) as scores:
-            outcomes = asking.ask_all(asked, asked_of, kept, settings, scores, workers)
-    if not release:
-        kept.forget()
-    judge_model = settings.judge.model if scores is not None else ""
-    results = _results(cases, asked_of.name, release, outcomes, judge_model)
+    about, cases = _cases(set_, issue, resolve_in, config)
+    name, conditions = target or settings.golden.target.url, condition or [Condition.RETRIEVED]
+    kept = Replies(cache, release, is_fresh=fresh)
+    how = HowAsked(
+        target=name, is_traced=traced, conditions=tuple(conditions), judge=judge, replies=kept
+    )
+    results, outcomes = ask_cases(cases, how, settings, workers)
     _write(out, csv, html, results, outcomes)
     status = _show(results, against, settings, as_json=json)
+    if about:
+        status = about.conclude(results.results, settings, resolve_in, as_json=json)
     if send:
-        say_beside_live(settings, send_run(settings, results, outcomes))
+        send_run(settings, results, outcomes)
     sys.exit(status)
 
 
-def _results(
-    cases: CaseSet, target: str, release: str, outcomes: Sequence[Outcome], judge: str
-) -> Results:
-    from importlib.metadata import version
+def _cases(
+    set_: Path | None, issue: str, resolve_in: str, config: Path | None
+) -> tuple[IssueQuestions | None, CaseSet]:
+    """The cases to ask, and the issue that they are about, if any."""
+    from ragvigil.app.cli.evaluation.asking import read_cases
+    from ragvigil.app.cli.evaluation.issue import IssueQuestions
 
-    from ragvigil.evaluation.result_file import Header, Results
-
-    answering = {outcome.record.dimensions.llm_model for outcome in outcomes if outcome.record}
-    versions = {
-        "ragvigil": version("ragvigil"),
-        "judge": judge,
-        "model": ", ".join(sorted(filter(None, answering))),
-    }
-    header = Header(
-        set_name=cases.name,
-        set_hash=cases.hash,
-        target=target,
-        release=release,
-        versions={name: value for name, value in versions.items() if value},
-        time_unix=round(time.time(), 3),
-    )
-    return Results(header=header, results=tuple(outcome.result for outcome in outcomes))
+    if not (set_ or issue):
+        raise typer.BadParameter("SET or --issue is needed")
+    if resolve_in and not issue:
+        raise typer.BadParameter("--resolve-in needs --issue")
+    named = read_cases(set_) if set_ else None
+    if not issue:
+        assert named is not None
+        return None, named
+    about = IssueQuestions(issue, config)
+    return about, about.cases(named)
 
 
 def _write(

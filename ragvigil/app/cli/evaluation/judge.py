@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragvigil.app.cli.input.options import stop
 
 if TYPE_CHECKING:
+    from ragvigil.app.cli.evaluation.asking import Replies
     from ragvigil.app.settings import Settings
     from ragvigil.evaluation.case import Case
     from ragvigil.evaluation.judging.case_judge import CaseJudge
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened_judge(
-    settings: Settings, cases: Sequence[Case], folder: Path, *, wanted: bool | None, fresh: bool
+    settings: Settings, cases: Sequence[Case], replies: Replies, *, wanted: bool | None
 ) -> Iterator[CaseJudge | None]:
     """The judge of the settings; None where none is wanted.
 
@@ -33,7 +33,9 @@ def opened_judge(
 
     with ExitStack() as stack:
         try:
-            judge = stack.enter_context(judging(settings.judge, cases, folder, is_fresh=fresh))
+            judge = stack.enter_context(
+                judging(settings.judge, cases, replies.cache.parent, is_fresh=replies.is_fresh)
+            )
         except NoJudge as error:
             if wanted:
                 stop(f"--judge: {error}")

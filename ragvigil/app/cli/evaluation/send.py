@@ -19,8 +19,11 @@ AT_ONCE = 100
 ID_LETTERS, DIGITS = 16, 6
 
 
-def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) -> str:
-    """Sends every case with its values; returns the run's id. Raises Refused or Unreachable."""
+def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) -> None:
+    """Sends every case with its values, and prints how the set stands beside live traffic.
+
+    Raises Refused or Unreachable.
+    """
     from ragvigil.app.client import api
 
     run = _run(results.header)
@@ -28,10 +31,10 @@ def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) 
     for first in range(0, len(cases), AT_ONCE):
         body = {**run, "cases": cases[first : first + AT_ONCE]}
         api.post(settings, "evaluations", body, role="ingest")
-    return str(run["run_id"])
+    _say_beside_live(settings, run["run_id"])
 
 
-def say_beside_live(settings: Settings, run_id: str) -> None:
+def _say_beside_live(settings: Settings, run_id: str) -> None:
     """Prints what the run says of the set, on standard error: a table may be on the other."""
     from ragvigil.app.cli.output.console import print_text
     from ragvigil.app.client import api
