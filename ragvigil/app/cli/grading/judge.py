@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from ragvigil.app.cli.input import triage
-from ragvigil.app.cli.input.options import Config, Json, asks_daemon
+from ragvigil.app.cli.input.options import (
+    Config,
+    Json,
+    asks_daemon,
+    reads_settings,
+    rubric_names,
+)
 
 judge = typer.Typer(help="The language model that grades a sample.", no_args_is_help=True)
 
@@ -23,3 +31,21 @@ def judge_cost(config: Config = None, json: Json = False) -> None:
     settings = triage.settings_of(config)
     reply = api.get(settings, "traffic", hours=HOURS)
     sys.exit(report(settings, reply, as_json=json))
+
+
+@judge.command("measure")
+@reads_settings
+def judge_measure(
+    data: Annotated[Path, typer.Option(help="Folder of labelled sets, *.jsonl or *.jsonl.gz.")],
+    config: Config = None,
+    rubric: Annotated[
+        str, typer.Option(help="This rubric only.", autocompletion=rubric_names)
+    ] = "",
+    rows: Annotated[int, typer.Option(min=1, help="Most answers of a set and rubric.")] = 200,
+    json: Json = False,
+) -> None:
+    """Asks the configured judge about labelled answers: AUROC, kappa, intervals, cost."""
+    from ragvigil.app.cli.grading.judge_measure import measure
+
+    settings = triage.settings_of(config)
+    sys.exit(measure(settings, data, rubric=rubric, rows=rows, as_json=json))
