@@ -26,6 +26,10 @@ STRETCH = 40
 """Words of another chunk, besides two for each of the sentence, in which its support must lie."""
 NEAR_COPY = 0.8
 """Least share of a sentence's words, in order in a chunk, that makes a copy of it."""
+NAME_WORDS = 2
+"""Least words of a short claim that one chunk holds and another does not: a name, say."""
+NUMBER = re.compile(r"\d{3,}")
+"""A number that is a claim by itself, a year for instance."""
 
 
 YES_OR_NO = re.compile(
@@ -60,15 +64,30 @@ def check_sentence(sentence: Claim, chunk_id: str, texts: ContextTexts) -> Quote
     A sentence that cites several chunks passes if one of them holds it. It quotes nothing, so that
     other words than its chunk's are no error here; the label is `marker_mismatch`.
     """
-    if length(sentence.words) < SHORTEST:
-        return QuoteMatch(checked="marker_only")
-    searched = key(sentence.words)
     own = [texts[name] for name in dict.fromkeys((chunk_id, *sentence.cited)) if name in texts]
-    if any(searched in chunk.key for chunk in own):
+    if length(sentence.words) < SHORTEST:
+        better = _holder(sentence, own, texts) if own else ""
+    elif any(key(sentence.words) in chunk.key for chunk in own):
         return QuoteMatch(checked="sentence", similarity=1.0)
-    better = _better(sentence, own, _rivals(sentence, own, texts), texts)
+    else:
+        better = _better(sentence, own, _rivals(sentence, own, texts), texts)
     label = "marker_mismatch" if better else ""
     return QuoteMatch(checked="marker_only", label=label, other=better)
+
+
+def _holder(sentence: Claim, own: list[ChunkText], texts: ContextTexts) -> str:
+    """The id of an uncited chunk that holds a short claim word for word; or "".
+
+    Only of a name or a number of which no cited chunk has a word, in whatever form.
+    """
+    searched = key(sentence.words)
+    if length(sentence.words) < NAME_WORDS and not NUMBER.search(searched):
+        return ""
+    stems = ChunkText(sentence.text).stems
+    if any(stems & chunk.stems for chunk in own):
+        return ""
+    holders = (name for name, text in texts.all if name not in sentence.cited)
+    return next((name for name in holders if searched in texts[name].key), "")
 
 
 def _rivals(

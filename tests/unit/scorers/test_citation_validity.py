@@ -196,6 +196,32 @@ def test_a_copied_sentence_with_the_marker_of_another_chunk_is_a_mismatch() -> N
     assert score.explanation == "chunk ship-06 supports the sentence that cites chunk refund-04"
 
 
+@pytest.mark.parametrize(
+    ("claim", "chunk_id", "label"),
+    [
+        ("Pickup point.", "refund-02", "marker_mismatch"),  # words of another chunk alone
+        ("Pickup point.", "ship-06", ""),
+        ("Pickup parcel.", "refund-02", ""),  # words that stand together nowhere
+        ("Order refunded.", "refund-02", ""),  # a form of *refunded* is in the cited chunk
+        ("Parcels.", "refund-02", ""),  # a word alone may be a heading
+    ],
+)
+def test_a_short_claim_that_only_another_chunk_holds_fails(
+    claim: str, chunk_id: str, label: str
+) -> None:
+    score = saying(claim, chunk_id)
+    assert (score.value, score.label) == (0.0 if label else 1.0, label)
+
+
+def test_a_number_that_only_another_chunk_holds_fails() -> None:
+    years = [Document(chunk_id=str(year), content=f"Built in {year}.") for year in (1897, 1931)]
+    citation = Citation(
+        target="1", chunk_id="1897", marker="[1]", start=5, end=8, claim_start=0, claim_end=8
+    )
+    assert scored(citation, answer="1931 [1]", chunks=tuple(years)).label == "marker_mismatch"
+    assert scored(citation, answer="1897 [1]", chunks=tuple(years)).label == ""
+
+
 def test_a_sentence_in_other_words_passes() -> None:
     score = saying("You get your money back the way you paid, for cards in a week.", "refund-02")
     assert score.value == 1.0
