@@ -50,16 +50,14 @@ class Measured:
 
 
 def measured(folder: Path, name: str, most: int) -> Iterator[Measured]:
-    """Up to `most` answers of a set, whole groups, in an order by chance."""
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in read(folder, name):
-        if is_supported(row) is not None and (name not in HALVED or is_held_out(row)):
-            groups[group_of(row)].append(row)
-    keys = sorted(groups)
-    np.random.default_rng(SEED).shuffle(keys)
-    found = (answer for key in keys for row in groups[key] if (answer := _of_row(name, row)))
-    for _, answer in zip(range(most), found, strict=False):
-        yield answer
+    """Up to `most` answers of a set, by chance, that have words."""
+    rows = [
+        row
+        for row in read(folder, name)
+        if is_supported(row) is not None and (name not in HALVED or is_held_out(row))
+    ]
+    chosen = np.random.default_rng(SEED).permutation(len(rows))[:most]
+    yield from filter(None, (_of_row(name, rows[place]) for place in chosen))
 
 
 def _of_row(name: str, row: Row) -> Measured | None:
@@ -82,7 +80,7 @@ def _of_row(name: str, row: Row) -> Measured | None:
 
 def network_judge(network: Network, base: Path) -> Judge:
     """The network as a judge of pairs."""
-    texts = Texts(base)
+    texts, device = Texts(base), network.sentence.weight.device
     network.eval()
 
     def judge(pairs: Sequence[Pair]) -> Sequence[Chances]:
@@ -91,8 +89,8 @@ def network_judge(network: Network, base: Path) -> Judge:
         result: list[Chances] = [()] * len(pairs)
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
-            given = Tokenised.tensors([tokenised[place] for place in places])
-            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            given = Tokenised.tensors([tokenised[place] for place in places], device)
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16):
                 sentence, _ = network(given["ids"], given["mask"], given["types"])
             for place, row in zip(places, sentence.float().softmax(-1).tolist(), strict=True):
                 result[place] = row
@@ -147,8 +145,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--most", type=int, default=400)
     parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     given = parser.parse_args()
-    network = Network.from_base(base_folder())
+    network = Network.from_base(base_folder()).to(given.device)
     step = restored(network, None, given.folder)
     judge = network_judge(network, base_folder())
     figures = {

@@ -103,3 +103,22 @@ def test_only_the_wrong_part_of_a_sentence_is_labelled_wrong(base: Path) -> None
     assert [label for label in false.labels if label != UNKNOWN].count(Support.CONTRADICTED) == 1
     assert false.types[-7:] == [1] * 7  # i ##t i ##s blue . [SEP]
     assert not any(false.types[:-7])
+
+
+def test_a_judge_that_is_right_has_the_whole_area_and_trees_that_guess_half() -> None:
+    from tools.training.entailment_measure import Measured, areas
+
+    pairs = colour_pairs()
+    answers = [
+        Measured(
+            group=pair.group,
+            is_supported=pair.support is Support.SUPPORTED,
+            trees=[0.5],
+            pairs=[pair],
+        )
+        for pair in pairs
+    ]
+    figures = areas(answers, lambda asked: [(float(p.support == 0), 0, 1) for p in asked])
+    assert (figures["answers"], figures["supported"]) == (36, 6)
+    assert figures["entailment"] == [1.0, 1.0, 1.0]
+    assert figures["trees"] == [0.5, 0.5, 0.5]
