@@ -88,6 +88,28 @@ def kappa_with_interval(
     return Kappa(n=n, value=value, low=float(low), high=float(high))
 
 
+def kappa_gain(
+    people: Sequence[Verdict], before: Sequence[Verdict], after: Sequence[Verdict], *, seed: int = 0
+) -> Kappa:
+    """How much larger kappa with people is after than before, on the same pairs, with its interval.
+
+    Raises ValueError if they differ in length.
+    """
+    first, second = kappa(people, before), kappa(people, after)
+    n = len(people)
+    if first is None or second is None:
+        return Kappa(n=n)
+    chance = np.random.default_rng(seed)
+    counts = chance.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
+    tables = [_Table(people, side, Weighting.NOMINAL) for side in (before, after)]
+    gains = tables[1].kappas(counts) - tables[0].kappas(counts)
+    gains = gains[~np.isnan(gains)]
+    if len(gains) < LEAST_RESAMPLES * RESAMPLES:
+        return Kappa(n=n, value=second - first)
+    low, high = np.quantile(gains, [0.025, 0.975])
+    return Kappa(n=n, value=second - first, low=float(low), high=float(high))
+
+
 class _Table:
     """Paired verdicts as one-hot matrices, so that all resamples take a few matrix products."""
 

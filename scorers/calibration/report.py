@@ -14,6 +14,7 @@ from ragvigil.store.scores import labels, verdicts
 from ragvigil.store.scores.labels import Label
 from ragvigil.store.scores.verdicts import Judge, Verdict
 from scorers.calibration import metrics
+from scorers.calibration.align import Alignment, align
 from scorers.calibration.disagreements import Disagreement, Opinion, Voice, disagreements
 from scorers.calibration.measure import Measure, Pair, measure
 from scorers.calibration.people import PeopleMeasure, between_people
@@ -40,6 +41,14 @@ class MeasuredJudge:
     judge: Judge
     measure: Measure
     is_at_work: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignedJudge:
+    """A judge, and the value below which an answer fails as people's labels have it."""
+
+    judge: Judge
+    alignment: Alignment
 
 
 class Calibration:
@@ -101,6 +110,21 @@ class Calibration:
             )
             for entry in measured
         )
+
+    def alignments(self) -> list[AlignedJudge]:
+        """Fits to people's labels the value below which each judge fails an answer."""
+        labelled = _by_judge(self._labelled_verdicts())
+        judges = {(judge.rubric, judge.segment): judge for judge in _judges(labelled)}
+        return [
+            AlignedJudge(
+                judge=judge,
+                alignment=align(
+                    [_pair(label, verdict, 0) for label, verdict in labelled[place]],
+                    self.bars.get(judge.rubric),
+                ),
+            )
+            for place, judge in sorted(judges.items())
+        ]
 
     def disagreements(self, since: int) -> list[Disagreement]:
         """Verdicts since a time (seconds since the epoch) that do not agree, people's first."""

@@ -12,6 +12,7 @@ from ragvigil.store.scores import verdicts
 from ragvigil.store.scores.verdicts import Quotes
 from ragvigil.web.labelling.forms import GradeForm, PeopleForm, RubricForm, choices
 from ragvigil.web.views.judges import (
+    AlignmentForm,
     DisagreementForm,
     EstimateForm,
     JudgeForm,
@@ -21,7 +22,7 @@ from ragvigil.web.views.judges import (
 from ragvigil.web.views.values import time_or_none
 from scorers.calibration.disagreements import Disagreement, Opinion
 from scorers.calibration.people import PeopleMeasure
-from scorers.calibration.report import Calibration, MeasuredJudge
+from scorers.calibration.report import AlignedJudge, Calibration, MeasuredJudge
 from scorers.calibration.status import LEAST_LABELS
 from scorers.rubric import Rubric, load_rubrics
 
@@ -67,6 +68,10 @@ class Judges:
             for each in self._calibration.measures()
         ]
 
+    def alignments(self) -> list[AlignmentForm]:
+        """The value below which an answer fails, fitted to people's labels."""
+        return [_alignment_form(each) for each in self._calibration.alignments()]
+
     def disagreements(self, since: int) -> list[DisagreementForm]:
         """Verdicts since a time (seconds since the epoch) that do not agree."""
         return [_disagreement_form(each) for each in self._calibration.disagreements(since)]
@@ -106,6 +111,17 @@ def _judge_form(measured: MeasuredJudge, quotes: Quotes) -> JudgeForm:
         state=measure.status.state.value,
         reason=measure.status.reason,
         level=None if level is None else LevelForm.model_validate(asdict(level)),
+    )
+
+
+def _alignment_form(aligned: AlignedJudge) -> AlignmentForm:
+    judge = aligned.judge
+    return AlignmentForm(
+        rubric=judge.rubric,
+        judge=judge.scorer,
+        version=judge.version,
+        segment=judge.segment,
+        **asdict(aligned.alignment),
     )
 
 

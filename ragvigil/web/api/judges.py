@@ -9,7 +9,12 @@ from fastapi import APIRouter, Depends, Query, Request
 from ragvigil.web.api.service import JudgeSource
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
-from ragvigil.web.views.judges import DisagreementsForm, EstimatesForm, JudgesForm
+from ragvigil.web.views.judges import (
+    AlignmentsForm,
+    DisagreementsForm,
+    EstimatesForm,
+    JudgesForm,
+)
 
 router = APIRouter(prefix="/api/v1")
 
@@ -29,6 +34,18 @@ def judges(request: Request, rubric: Name = "") -> JudgesForm:
     """One entry per rubric and judge."""
     source: JudgeSource = request.app.state.judges
     return JudgesForm(judges=[judge for judge in source.judges() if rubric in ("", judge.rubric)])
+
+
+@router.get(
+    "/judge-alignments",
+    summary="The value below which an answer fails, fitted to people's labels: kappa before, after",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def alignments(request: Request, rubric: Name = "") -> AlignmentsForm:
+    """One entry per rubric and judge with labels. Changes nothing."""
+    source: JudgeSource = request.app.state.judges
+    found = [each for each in source.alignments() if rubric in ("", each.rubric)]
+    return AlignmentsForm(alignments=found)
 
 
 @router.get(

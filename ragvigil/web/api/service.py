@@ -10,7 +10,12 @@ from fastapi import APIRouter, Depends, Request
 from ragvigil.web.labelling.forms import PeopleForm, RubricForm
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.doctor import DoctorForm
-from ragvigil.web.views.judges import DisagreementForm, EstimateForm, JudgeForm
+from ragvigil.web.views.judges import (
+    AlignmentForm,
+    DisagreementForm,
+    EstimateForm,
+    JudgeForm,
+)
 from ragvigil.web.views.ledger import LedgerForm
 
 router = APIRouter(prefix="/api/v1")
@@ -33,6 +38,10 @@ class JudgeSource(Protocol):
 
     def judges(self) -> Sequence[JudgeForm]:
         """One entry per rubric and judge."""
+        ...
+
+    def alignments(self) -> Sequence[AlignmentForm]:
+        """The value below which an answer fails, fitted to labels, by rubric and judge."""
         ...
 
     def disagreements(self, since: int) -> Sequence[DisagreementForm]:
@@ -60,6 +69,10 @@ class NoJudges:
         return ()
 
     def judges(self) -> Sequence[JudgeForm]:
+        """None."""
+        return ()
+
+    def alignments(self) -> Sequence[AlignmentForm]:
         """None."""
         return ()
 

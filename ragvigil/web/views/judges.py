@@ -54,6 +54,41 @@ class JudgesForm(BaseModel):
     judges: list[JudgeForm]
 
 
+class KappaForm(BaseModel):
+    """Cohen's kappa, or a difference of two, with its 95 % interval; null where undefined."""
+
+    n: int
+    value: Number
+    low: Number
+    high: Number
+
+
+class AlignmentForm(BaseModel):
+    """The value below which an answer fails, fitted to people's labels."""
+
+    rubric: str
+    judge: str = Field(description="the model")
+    version: str = Field(description="of the rubric that it judges by")
+    segment: str
+    advice: Literal["change", "keep", "too_few", "grades"] = Field(
+        description="`change`: kappa is larger after, beyond its interval; `too_few`: under 30 "
+        "labels, or under 8 that pass or fail; `grades`: people gave grades or words, which no "
+        "value decides"
+    )
+    labels: int
+    present: float = Field(description="the value below which an answer fails now")
+    fails_below: float = Field(description="the fitted one where a change is advised")
+    before: KappaForm
+    after: KappaForm = Field(description="cross-validated: of labels that the fit had not seen")
+    gain: KappaForm
+
+
+class AlignmentsForm(BaseModel):
+    """Every judge that has labels."""
+
+    alignments: list[AlignmentForm]
+
+
 class OpinionForm(BaseModel):
     """One side of a disagreement."""
 

@@ -33,6 +33,21 @@ def judge_cost(config: Config = None, json: Json = False) -> None:
     sys.exit(report(settings, reply, as_json=json))
 
 
+@judge.command("align")
+@asks_daemon
+def judge_align(
+    config: Config = None,
+    rubric: Annotated[
+        str | None, typer.Option(help="This rubric only.", autocompletion=rubric_names)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Fits to people's labels the value below which an answer fails: kappa before and after."""
+    from ragvigil.app.cli.grading.judge_align import print_alignments
+
+    print_alignments(triage.fetch(config, "judge-alignments", rubric=rubric), as_json=json)
+
+
 @judge.command("measure")
 @reads_settings
 def judge_measure(
