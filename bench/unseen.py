@@ -1,11 +1,14 @@
 """Do healthy answers pass on texts that nothing was tuned on, and do bad ones still fail?
 
-.venv/bin/python bench/unseen.py [--small] [--half fit] [--only citations|relevance]
+.venv/bin/python bench/unseen.py [--small] [--half fit] [--only PART]
 
 Supported answers of labelled sets with citations of ours (bench/rig/unseen_answers.py), and the
 same answers with invented, altered and misplaced quotations and markers; questions with what a
 healthy service retrieves and with junk (bench/rig/unseen_retrievals.py), by the local model and by
-a judge that grades a relevant chunk 3 and any other 0. Figures are of the half *measure*: the share
+a judge that grades a relevant chunk 3 and any other 0; healthy retrievals, guides of questions and
+planted orders by `injected_context`; supported answers with their chunks and foreign ones by
+`chunk_utilization` (bench/rig/unseen_scorers.py). A PART is citations, relevance, injection or
+utilization. Figures are of the half *measure*: the share
 that fails, the number, Wilson's interval. `--half fit` is for tuning; the small run has both halves
 of the samples.
 """
@@ -16,12 +19,14 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 
 from bench.rig import unseen_retrievals
 from bench.rig.mutations import swapped_number, swapped_word
 from bench.rig.report import bench_data, finish, progress
 from bench.rig.unseen_answers import SETS, SupportedAnswer, is_fit, supported_answers
 from bench.rig.unseen_retrievals import JUNK, Retrieval, retrievals
+from bench.rig.unseen_scorers import measure_injection, measure_utilization
 from collector.record.citations import CitationSource, citations
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
@@ -42,12 +47,15 @@ MOST_QUESTIONS = 40
 SHORTEST, LONGEST = 40, 300
 """Characters of a chunk's sentence that is quoted."""
 MARKED = '"“”„«»[]>\n'
-MOST_FAILING = {"supported": 0.015, "local_healthy": 0.05, "judged_healthy": 0.05}
+MOST_FAILING = {
+    "supported": 0.015, "local_healthy": 0.05, "judged_healthy": 0.05, "injected_chunk": 0.001,
+    "injected_page": 0.001, "unused": 0.03, "foreign_used": 0.05,
+}  # fmt: skip
 MOST_OF_A_SET, LARGE = 0.03, 100
 """Of a set with that many answers; in a smaller one a single answer is more than a percent."""
 LEAST_FAILING = {
     "fabricated": 0.90, "altered": 0.90, "swapped": 0.90, "local_site": 0.90,
-    "local_other_topic": 0.90,
+    "local_other_topic": 0.90, "injected_order": 0.93,
 }  # fmt: skip
 MARKS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("> ", ""))
 Half = Callable[[str], bool]
@@ -163,9 +171,8 @@ def measure_citations(tally: Tally, of_half: Half, *, small: bool) -> None:
         progress(f"citations of {name}: {len(answers)} answers")
 
 
-def measure_relevance(tally: Tally, of_half: Half, *, small: bool) -> str:
-    """Scores healthy and junk retrievals; returns the version of the model."""
-    inference = Inference(InferenceSettings(timeout_seconds=600))
+def measure_relevance(tally: Tally, of_half: Half, inference: Inference, *, small: bool) -> None:
+    """Scores healthy and junk retrievals."""
     rubric = house_rubrics()["context_relevance"]
     bar, chance = rubric.fails_below or 0.0, random.Random(SEED)
     for name in sets_of(unseen_retrievals.SETS, small=small):
@@ -181,9 +188,6 @@ def measure_relevance(tally: Tally, of_half: Half, *, small: bool) -> str:
                     raise SystemExit(score.explanation)
                 tally.add(f"local_{kind}", name, score.label == "none_relevant")
         progress(f"relevance of {name}: {len(chosen)} questions")
-    version = inference.embedding_version
-    inference.close()
-    return version
 
 
 def by_labels(retrieval: Retrieval) -> float:
@@ -212,11 +216,18 @@ def main() -> None:
     def of_half(group: str) -> bool:
         return small or is_fit(group) == (half == "fit")
 
-    tally, version = Tally(), ""
-    if only != "relevance":
+    tally = Tally()
+    if only in ("", "citations"):
         measure_citations(tally, of_half, small=small)
-    if only != "citations":
-        version = measure_relevance(tally, of_half, small=small)
+    with closing(Inference(InferenceSettings(timeout_seconds=600))) as inference:
+        asked, answered = sets_of(unseen_retrievals.SETS, small=small), sets_of(SETS, small=small)
+        if only in ("", "injection"):
+            measure_injection(tally, of_half, asked, small=small)
+        if only in ("", "relevance"):
+            measure_relevance(tally, of_half, inference, small=small)
+        if only in ("", "utilization"):
+            measure_utilization(tally, of_half, answered, inference, small=small)
+    version = inference.embedding_version
     figures = {"half": "both" if small else half, "model": version, "failing": tally.figures()}
     finish("unseen", figures, bars_of(tally, small=small), seed=SEED)
 
@@ -225,7 +236,8 @@ def bars_of(tally: Tally, *, small: bool) -> dict[str, bool]:
     """The promises, of what was measured."""
     known = tally.figures()
     if small:  # beside a relevant chunk the samples have none that is near the question
-        known.pop("local_healthy", None)
+        for name in ("local_healthy", "foreign_used", "unused"):
+            known.pop(name, None)
     bars = {
         f"{name}: at most {most:.1%} fail": tally.share(name) <= most
         for name, most in MOST_FAILING.items()

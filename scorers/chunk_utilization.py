@@ -12,7 +12,9 @@
 A sentence of a chunk is used if it overlaps with one sentence of the answer: overlap is the
 geometric mean of the shares of their words that each has of the other, words weighted by length. A
 chunk is used if one of its sentences is. Range 0..1, the denominator is the number of chunks in the
-context; the details hold the share of sentences used. The threshold was chosen on CLAP NQ.
+context; the details hold the share of sentences used. The threshold was chosen on CLAP NQ. An
+answer that says all of it in other words uses nothing here; where local models are installed, they
+look at such answers by meaning (`local/utilization.py`).
 """
 
 from __future__ import annotations
@@ -114,6 +116,7 @@ class ChunkUtilization:
             value=len(used) / len(record.context),
             explanation=f"{len(used)} of {len(record.context)} chunks used",
             details={
+                "looked": "words",
                 "used": used,
                 "sentence_share": round(used_sentences / all_sentences, 4)
                 if all_sentences

@@ -26,6 +26,7 @@ from ragvigil.store.scores.judged import StoredRecord
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
 from scorers.local.relevance import relevance
+from scorers.local.utilization import utilization
 
 log = structlog.get_logger()
 
@@ -124,7 +125,10 @@ class LocalScoring:
         batch = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
         verdicts = []
         for stored, rate in batch:
-            scores = relevance(stored.record, self._inference)
+            scores = (
+                *relevance(stored.record, self._inference),
+                utilization(stored.record, self._inference),
+            )
             signed = [self._signed(score, rate) for score in scores]
             if any(score.value is not None for score in signed):
                 verdicts.append((stored, signed))

@@ -42,6 +42,7 @@ def test_the_denominator_of_utilization_is_the_context() -> None:
     score = ChunkUtilization().score(record("Card refunds take 5 to 7 business days."))
     assert score.value == 0.5
     assert score.details == {
+        "looked": "words",
         "used": [{"chunk_id": "a", "sentences": [0], "places": [[0, 39]]}],
         "sentence_share": 0.5,
     }

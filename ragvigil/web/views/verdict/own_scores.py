@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
 from ragvigil.web.views.verdict.scores import ScoreForm
 
-_PRECEDENCE: Mapping[str, int] = {Kind.HUMAN: 0, Kind.JUDGE: 1, Kind.CODE: 2, Kind.MODEL: 3}
+_PRECEDENCE: Mapping[str, int] = {Kind.HUMAN: 0, Kind.JUDGE: 1, Kind.MODEL: 2, Kind.CODE: 3}
 
 
 def own_scores(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
@@ -18,7 +18,8 @@ def own_scores(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
 def own_score(scores: Sequence[ScoreForm], rubric: str) -> ScoreForm | None:
     """The record's own score of a rubric; None where it has none.
 
-    One with a value comes first; of several, a person's, then a judge's, then a local one.
+    One with a value comes first; of several, a person's, then a judge's, then a local
+    model's: it looks by meaning where code compares words.
     """
     of_rubric = [score for score in own_scores(scores) if score.rubric == rubric]
     return min(
