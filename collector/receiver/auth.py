@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from collector.refusal import Refusal, Refused
 from collector.settings import CollectorSettings
 from ragvigil.model.endpoint import answers_to, is_loopback, split_endpoint
-from ragvigil.model.token import bearer, is_same
+from ragvigil.model.token import bearer, is_same, read_former
 
 BACKFILL = "x-ragvigil-backfill"
 MAX_BACKFILL_CHARACTERS = 64
@@ -19,10 +19,12 @@ MAX_BACKFILL_CHARACTERS = 64
 class Access:
     """What a listener requires: everyone may send if `token` is None, `admin` may also backfill.
 
+    `former` is a token that still counts as `token` does, while senders change to the new one.
     `hosts` are the Host names that a listener on loopback answers to, besides its own.
     """
 
     token: str | None = None
+    former: str | None = None
     admin: str | None = None
     is_loopback: bool = True
     hosts: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ def access_of(settings: CollectorSettings, listener: str) -> Access:
     host, _ = split_endpoint(getattr(settings, f"{listener}_endpoint"))
     return Access(
         token=settings.token(listener),
+        former=read_former(getattr(settings, f"{listener}_token_file")),
         admin=settings.token("admin"),
         is_loopback=is_loopback(host),
         hosts=settings.allowed_hosts,
@@ -75,7 +78,8 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     """
     sent = _sent(headers.get("authorization", ""))
     is_admin = access.is_open or is_same(access.admin or "", sent)
-    if access.token is not None and not is_admin and not is_same(access.token, sent):
+    is_sender = is_same(access.token or "", sent) or is_same(access.former or "", sent)
+    if access.token is not None and not is_admin and not is_sender:
         raise Refused(Refusal.UNAUTHENTICATED, "a token is needed: Authorization: Bearer TOKEN")
     run = headers.get(BACKFILL, "").strip()
     if run and not is_admin:

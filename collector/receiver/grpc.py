@@ -20,6 +20,8 @@ from collector.receiver.receive import Gate, accept
 from collector.refusal import Refused
 from collector.settings import CollectorSettings
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.reloads import Reloads
+from ragvigil.listener.serve import Tls
 from ragvigil.model.span import Signal
 
 PACKAGE = "opentelemetry.proto.collector"
@@ -42,6 +44,10 @@ class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no type
         self._gate = gate
         self._access = access
         self._connections = connections
+
+    def take(self, access: Access) -> None:
+        """Asks new calls for another token."""
+        self._access = access
 
     def service(self, handler_call_details: Any) -> Any:
         """The handler of a method; None (UNIMPLEMENTED) for an unknown method."""
@@ -88,9 +94,12 @@ def _trailers(refused: Refused) -> tuple[tuple[str, bytes], ...]:
 
 
 @contextlib.asynccontextmanager
-async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
+async def serve_grpc(
+    gate: Gate, settings: CollectorSettings, reloads: Reloads | None = None
+) -> AsyncIterator[int]:
     """Serves OTLP/gRPC on this event loop; yields the port.
 
+    `reloads` reads token and certificate again.
     At the end it stops accepting and lets calls in progress finish, for at most `STOP_SECONDS`.
     Raises RuntimeError if the address cannot be used.
     """
@@ -101,8 +110,11 @@ async def serve_grpc(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
     )
     connections = GrpcConnections(limits)
     server = grpc.aio.server(options=_options(gate.limits.max_body_bytes, limits))
-    server.add_generic_rpc_handlers((OtlpGrpc(gate, access_of(settings, "grpc"), connections),))
-    credentials = _credentials(settings)
+    reloads = reloads or Reloads()
+    handler = OtlpGrpc(gate, access_of(settings, "grpc"), connections)
+    reloads.add(lambda: partial(handler.take, access_of(settings, "grpc")))
+    server.add_generic_rpc_handlers((handler,))
+    credentials = _credentials(settings, reloads)
     if credentials is None:
         port = server.add_insecure_port(settings.grpc_endpoint)
     else:
@@ -136,11 +148,40 @@ def _options(max_body_bytes: int, limits: ConnectionLimits) -> list[tuple[str, i
     ]
 
 
-def _credentials(settings: CollectorSettings) -> Any:
-    if settings.tls_certificate is None or settings.tls_key is None:
+class _Certificate:
+    """The certificate of new connections. gRPC asks for it, in threads of its own."""
+
+    def __init__(self, configuration: Any) -> None:
+        self.configuration = configuration
+
+    def take(self, configuration: Any) -> None:
+        """Gives this one from now on."""
+        self.configuration = configuration
+
+
+def _credentials(settings: CollectorSettings, reloads: Reloads) -> Any:
+    tls = Tls(
+        certificate=settings.tls_certificate,
+        key=settings.tls_key,
+        client_ca=settings.tls_client_ca,
+    )
+    if tls.certificate is None or tls.key is None:
         return None
-    pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
-    authorities = settings.tls_client_ca.read_bytes() if settings.tls_client_ca else None
-    return grpc.ssl_server_credentials(
-        [pair], root_certificates=authorities, require_client_auth=authorities is not None
+    current = _Certificate(_configuration(tls))
+    reloads.add(lambda: partial(current.take, _configuration(tls)))
+    return grpc.dynamic_ssl_server_credentials(
+        current.configuration,
+        lambda: current.configuration,
+        require_client_authentication=tls.client_ca is not None,
+    )
+
+
+def _configuration(tls: Tls) -> Any:
+    """What gRPC takes as a certificate. Raises ValueError or OSError for a file that is wrong."""
+    tls.context()  # gRPC itself would say only that a handshake failed
+    assert tls.certificate is not None
+    assert tls.key is not None
+    return grpc.ssl_server_certificate_configuration(
+        [(tls.key.read_bytes(), tls.certificate.read_bytes())],
+        root_certificates=tls.client_ca.read_bytes() if tls.client_ca else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any
 
 from collector.decode.otlp import Encoding
@@ -16,6 +17,7 @@ from collector.receiver.receive import Gate, accept
 from collector.refusal import Refusal, Refused, TooLarge
 from collector.settings import CollectorSettings
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.reloads import Reloads
 from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.span import Signal
 
@@ -38,6 +40,10 @@ class OtlpHttp:
 
     def __init__(self, gate: Gate, access: Access) -> None:
         self._gate = gate
+        self._access = access
+
+    def take(self, access: Access) -> None:
+        """Asks new requests for another token."""
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,9 +148,12 @@ async def _send(
 
 
 @contextlib.asynccontextmanager
-async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[int]:
+async def serve_http(
+    gate: Gate, settings: CollectorSettings, reloads: Reloads | None = None
+) -> AsyncIterator[int]:
     """Serves OTLP/HTTP on this event loop; yields the port.
 
+    `reloads` reads token and certificate again.
     At the end it stops accepting and lets requests in progress finish, for at most
     `STOP_SECONDS`. Raises OSError if the address cannot be used.
     """
@@ -158,8 +167,15 @@ async def serve_http(gate: Gate, settings: CollectorSettings) -> AsyncIterator[i
         key=settings.tls_key,
         client_ca=settings.tls_client_ca,
     )
+    reloads = reloads or Reloads()
     application = OtlpHttp(gate, access_of(settings, "http"))
+    reloads.add(lambda: partial(application.take, access_of(settings, "http")))
     async with serve(
-        application, settings.http_endpoint, limits, tls=tls, stop_seconds=STOP_SECONDS
+        application,
+        settings.http_endpoint,
+        limits,
+        tls=tls,
+        stop_seconds=STOP_SECONDS,
+        reloads=reloads,
     ) as port:
         yield port

@@ -59,6 +59,7 @@ from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.reloads import Reloads, run_logged
 from ragvigil.listener.serve import Tls, in_thread, serve
 from ragvigil.model.clock import Pace, pace
 from ragvigil.store.engine import damage
@@ -72,6 +73,8 @@ from scorers.runner import Runner, load_scorers
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from ragvigil.web.guard import Guard
 
 log = structlog.get_logger()
 
@@ -99,6 +102,7 @@ def main(channel: socket.socket) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload
     try:
         with hold(settings.data_dir, "core", PREDECESSOR_SECONDS):
             run(settings, channel, stop, pace())
@@ -145,7 +149,10 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         schedule = Schedule(jobs, clock.factor, clock.now)
         schedule.start()
         web = _application(settings, store, status, parts, schedule, clock)
-        with serve_web(web, settings.web):
+        reloads = Reloads()
+        reloads.add(lambda: partial(web.access.take, settings.web.people()))
+        with serve_web(web, settings.web, reloads):
+            _reload_on_hangup(reloads)
             status.is_ready = True
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
@@ -219,6 +226,15 @@ def _start_control(
     threading.Thread(target=serve, name="control", daemon=True).start()
 
 
+def _reload_on_hangup(reloads: Reloads) -> None:
+    """Reads tokens and certificates again on SIGHUP, in a thread: a handler must not log."""
+
+    def reload(*_: object) -> None:
+        threading.Thread(target=run_logged, args=(reloads, "web"), daemon=True).start()
+
+    signal.signal(signal.SIGHUP, reload)
+
+
 def _own_process_metrics() -> None:
     """Renames the core's process metrics: intake and core share one exposition."""
     for collector in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):
@@ -234,7 +250,7 @@ def _application(
     parts: CoreParts,
     schedule: Schedule,
     clock: Pace,
-) -> ASGIApp:
+) -> Guard:
     from ragvigil.web.site.application import api
 
     failing, watch, jobs = parts.runner.fails_below, parts.jobs.watch, parts.jobs
@@ -280,7 +296,7 @@ def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues
 
 
 def serve_web(
-    application: ASGIApp, settings: WebSettings
+    application: ASGIApp, settings: WebSettings, reloads: Reloads | None = None
 ) -> contextlib.AbstractContextManager[None]:
     """Serves the API and pages in a thread with an event loop of its own."""
     limits = ConnectionLimits(
@@ -293,5 +309,12 @@ def serve_web(
         key=settings.tls_key,
         client_ca=settings.tls_client_ca,
     )
-    serving = serve(application, settings.endpoint, limits, tls=tls, stop_seconds=WEB_STOP_SECONDS)
+    serving = serve(
+        application,
+        settings.endpoint,
+        limits,
+        tls=tls,
+        stop_seconds=WEB_STOP_SECONDS,
+        reloads=reloads,
+    )
     return in_thread(serving, name="web", stop_seconds=2 * WEB_STOP_SECONDS)

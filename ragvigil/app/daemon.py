@@ -40,6 +40,7 @@ from ragvigil.app.settings import Settings, SettingsError, endpoints, load
 from ragvigil.app.settings.guards import guards, require_folder, require_readable
 from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
+from ragvigil.listener.reloads import Reloads, run_logged
 from ragvigil.listener.serve import Tls, serve
 from ragvigil.model.clock import BadClock, Pace, pace
 
@@ -109,9 +110,11 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
         stack.push_async_callback(spool.close)
         stack.callback(room.cancel)
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics, disk.is_touched)
-        await stack.enter_async_context(serve_metrics(exposition, settings.metrics))
-        await stack.enter_async_context(serve_http(gate, settings.collector))
-        await stack.enter_async_context(serve_grpc(gate, settings.collector))
+        reloads = Reloads()
+        await stack.enter_async_context(serve_metrics(exposition, settings.metrics, reloads))
+        await stack.enter_async_context(serve_http(gate, settings.collector, reloads))
+        await stack.enter_async_context(serve_grpc(gate, settings.collector, reloads))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, reloads, core)
         log.info("access", listeners=guards(settings))
         for section, reason in switched_off(settings):
             log.warning("switched off", setting=section, reason=reason)
@@ -146,6 +149,12 @@ def _stop_signal() -> asyncio.Event:
     return stop
 
 
+def _reload(reloads: Reloads, core: Core) -> None:
+    """On SIGHUP, in the intake. The core does the same for the web, and logs its own."""
+    run_logged(reloads, "receivers and metrics")
+    core.reload()
+
+
 def _redactor(settings: Settings) -> Redactor:
     return Redactor(settings.collector.redact, key=installation_key(settings.data_dir))
 
@@ -155,16 +164,24 @@ def _listening(settings: Settings) -> dict[str, str]:
 
 
 def serve_metrics(
-    application: Exposition, settings: MetricsSettings
+    application: Exposition, settings: MetricsSettings, reloads: Reloads
 ) -> contextlib.AbstractAsyncContextManager[int]:
     """Serves `application` on this loop; yields the port."""
+    reloads.add(lambda: partial(application.take, settings.secret()))
     limits = ConnectionLimits(
         name="metrics",
         most=settings.max_connections,
         counts=ConnectionCounts(open=CONNECTIONS, closed=CONNECTIONS_CLOSED),
     )
     tls = Tls(certificate=settings.tls_certificate, key=settings.tls_key)
-    return serve(application, settings.endpoint, limits, tls=tls, stop_seconds=METRICS_STOP_SECONDS)
+    return serve(
+        application,
+        settings.endpoint,
+        limits,
+        tls=tls,
+        stop_seconds=METRICS_STOP_SECONDS,
+        reloads=reloads,
+    )
 
 
 if __name__ == "__main__":

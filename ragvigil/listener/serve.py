@@ -10,14 +10,17 @@ import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from uvicorn.config import create_ssl_context
 
 from ragvigil.listener.acceptor import Acceptor
 from ragvigil.listener.limits import ConnectionLimits
-from ragvigil.model.endpoint import split_endpoint
+from ragvigil.listener.reloads import Reloads
+from ragvigil.model.endpoint import require_authorities, require_fit, split_endpoint
 
 BACKLOG = 2048
 
@@ -30,12 +33,40 @@ class Tls:
     key: Path | None
     client_ca: Path | None = None
 
+    def context(self) -> ssl.SSLContext | None:
+        """What new connections are encrypted with; None without TLS.
+
+        Raises ValueError, with the file's name, if it is not what the setting needs.
+        """
+        if self.certificate is None or self.key is None:
+            return None
+        require_fit(self.certificate, self.key)
+        if self.client_ca is not None:
+            require_authorities(self.client_ca)
+        return create_ssl_context(
+            certfile=self.certificate,
+            keyfile=self.key,
+            password=None,
+            ssl_version=ssl.PROTOCOL_TLS_SERVER,
+            cert_reqs=ssl.CERT_NONE if self.client_ca is None else ssl.CERT_REQUIRED,
+            ca_certs=self.client_ca,
+            ciphers=None,
+        )
+
 
 @contextlib.asynccontextmanager
 async def serve(
-    application: Any, endpoint: str, limits: ConnectionLimits, *, tls: Tls, stop_seconds: int
+    application: Any,
+    endpoint: str,
+    limits: ConnectionLimits,
+    *,
+    tls: Tls,
+    stop_seconds: int,
+    reloads: Reloads | None = None,
 ) -> AsyncIterator[int]:
     """Serves `application` on this event loop; yields the port.
+
+    `reloads` reads the certificate again.
 
     At the end it stops accepting and lets requests in progress finish, for at most
     `stop_seconds`. Raises OSError if the address cannot be used.
@@ -52,12 +83,11 @@ async def serve(
         proxy_headers=False,  # a peer is who connects, not who a header says
         timeout_keep_alive=int(limits.deadlines.idle_seconds),
         timeout_graceful_shutdown=stop_seconds,
-        ssl_certfile=tls.certificate,
-        ssl_keyfile=tls.key,
-        ssl_ca_certs=None if tls.client_ca is None else str(tls.client_ca),
-        ssl_cert_reqs=ssl.CERT_NONE if tls.client_ca is None else ssl.CERT_REQUIRED,
     )
     config.load()
+    config.ssl = tls.context()
+    if reloads is not None and config.ssl is not None:
+        reloads.add(lambda: partial(setattr, config, "ssl", tls.context()))
     listening = _listen(endpoint)
     defer_accept(listening, limits.deadlines.head_seconds)
     server = uvicorn.Server(config)

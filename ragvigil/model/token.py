@@ -14,6 +14,7 @@ NoTokens = Literal["none"]
 """The word for a listener that asks nobody for a token; only loopback takes it."""
 SHORT = 16
 """A token of fewer characters can be guessed."""
+MOST_IN_FILE = 2
 SENDABLE = re.compile(r"[\x21-\x7e]+")
 
 
@@ -39,11 +40,13 @@ class Secret(Protocol):
 
 
 def read_token(given: Secret | Path) -> str:
-    """The token of a setting, or the only one of a file.
+    """The token of a setting, or the first one of a file.
 
     Raises ValueError, which never shows it, if there is none or no header can carry it.
     """
-    return _in_file(given) if isinstance(given, Path) else require_token(given.get_secret_value())
+    if isinstance(given, Path):
+        return _in_file(given)[0]
+    return require_token(given.get_secret_value())
 
 
 def require_given(given: Secret | Path | None) -> None:
@@ -56,12 +59,24 @@ def require_given(given: Secret | Path | None) -> None:
             read_token(given)
 
 
-def _in_file(path: Path) -> str:
+def read_former(given: Secret | Path | None) -> str | None:
+    """The second token of a file, which counts too while senders change; None without one.
+
+    Raises ValueError as `read_token` does.
+    """
+    tokens = _in_file(given) if isinstance(given, Path) else []
+    return tokens[1] if len(tokens) > 1 else None
+
+
+def _in_file(path: Path) -> list[str]:
     tokens = [line for _, line in lines_of(path)]
-    if len(tokens) != 1:
-        raise ValueError(f"{path} holds {len(tokens) or 'no'} tokens; it must hold one")
+    if not 1 <= len(tokens) <= MOST_IN_FILE:
+        raise ValueError(
+            f"{path} holds {len(tokens) or 'no'} tokens; it must hold one, "
+            "or a new and the former one"
+        )
     try:
-        return require_token(tokens[0])
+        return [require_token(token) for token in tokens]
     except ValueError as error:
         raise ValueError(f"the token in {path} {error}") from error
 

@@ -49,16 +49,22 @@ class Access:
         self.sessions = sessions
         self.prefix = urlsplit(settings.external_url).path.rstrip("/")
         self._settings = settings
-        people = settings.people()
+        self.take(settings.people())
+        self._networks = [ipaddress.ip_network(each) for each in settings.proxy_addresses]
+        self._cookie = Cookie(settings)
+
+    def take(self, people: Mapping[str, Person] | None) -> None:
+        """Knows these people by their tokens from now on; `None` is everybody.
+
+        A session ends with the token that began it.
+        """
         self.is_open = people is None
         # By their hashes: how long a lookup takes then says nothing about a token.
         self._people = {_digest(token): person for token, person in (people or {}).items()}
         self._sessions_of = {
-            sessions.fingerprint(token, person.name): person
+            self.sessions.fingerprint(token, person.name): person
             for token, person in (people or {}).items()
         }
-        self._networks = [ipaddress.ip_network(each) for each in settings.proxy_addresses]
-        self._cookie = Cookie(settings)
 
     def person_with(self, token: str) -> Person | None:
         """Whose token this is, None for nobody's."""

@@ -63,7 +63,7 @@ class Guard:
         methods_instead: Callable[[Scope], Collection[str]] = lambda _: (),
     ) -> None:
         self._app = app
-        self._access = access
+        self.access = access
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body_bytes = max_body_bytes
         self._methods_instead = methods_instead
@@ -88,11 +88,11 @@ class Guard:
         refusal = self._foreign(scope)
         if refusal is None:
             try:
-                identity = self._access.identify(scope)
+                identity = self.access.identify(scope)
             except Refused as refused:
                 refusal = error_response(refused.status, str(refused))
             else:
-                renewed = self._access.renewed(identity)
+                renewed = self.access.renewed(identity)
                 refusal = self._refusal(scope, identity)
         if refusal is not None:
             await refusal(scope, receive, with_headers)
@@ -127,7 +127,7 @@ class Guard:
             return error_response(405, sentence, headers={"allow": methods})
         # The routes check the permission themselves; this comes before any body is read.
         if identity is None and scope["path"] != SIGN_IN:
-            status, more = self._access.challenge(scope)
+            status, more = self.access.challenge(scope)
             return error_response(status, TOKEN_NEEDED, headers=more)
         is_api = is_of_api(scope["path"])
         if is_api and identity and identity.way in (Way.SESSION, Way.PROXY):

@@ -60,6 +60,10 @@ class Exposition:
         self._hosts = settings.allowed_hosts
         self._mistakes = Mistakes("metrics")
 
+    def take(self, token: str | None) -> None:
+        """Asks new scrapes for another token."""
+        self._token = token
+
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answers GET /metrics, /healthz and /readyz; anything else is 404."""
         if scope["type"] != "http":

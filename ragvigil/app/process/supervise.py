@@ -87,6 +87,11 @@ class Core:
             self.trouble = ""
         return answer
 
+    def reload(self) -> None:
+        """Makes the core read its tokens and certificates again, as SIGHUP does here."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.send_signal(signal.SIGHUP)
+
     async def stop(self, deadline_seconds: float) -> None:
         """Makes the core finish its work and end.
 

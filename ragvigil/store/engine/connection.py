@@ -50,7 +50,7 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
     def open_one(limits: dict[str, object]) -> Client:
         if settings.url:
             return _open_server(settings, limits)
-        return _open_embedded(settings, data_dir / "store", limits)
+        return open_embedded(settings, data_dir / "store", limits, backups=data_dir / "backups")
 
     return Clients(
         writer=open_one(_write_settings(settings)),
@@ -71,7 +71,10 @@ def forget_answer(client: Client) -> None:
     client.raw_query("SELECT 1")
 
 
-def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object]) -> Client:
+def open_embedded(
+    settings: StoreSettings, path: Path, limits: dict[str, object], *, backups: Path
+) -> Client:
+    """A client of the embedded engine; the one folder in which it may make and read backups."""
     import clickhouse_connect
 
     if why := missing(EMBEDDED_STORE):
@@ -80,7 +83,7 @@ def _open_embedded(settings: StoreSettings, path: Path, limits: dict[str, object
         path.mkdir(parents=True, exist_ok=True)
         require_known_format(path)
         client = clickhouse_connect.get_client(
-            interface="chdb", path=str(path), chdb_options=_engine_options(settings)
+            interface="chdb", path=str(path), chdb_options=_engine_options(settings, backups)
         )
         client.command(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     client.database = DATABASE
@@ -114,7 +117,7 @@ def follow_no_redirect(client: Any) -> None:
     client.http_retries = Retry(1, redirect=False)
 
 
-def _engine_options(settings: StoreSettings) -> dict[str, str]:
+def _engine_options(settings: StoreSettings, backups: Path) -> dict[str, str]:
     """Server settings of the embedded engine, which would take most of the machine by default."""
     caches = {
         "mark_cache_size": 32 * _MIB,
@@ -134,7 +137,9 @@ def _engine_options(settings: StoreSettings) -> dict[str, str]:
         "background_fetches_pool_size": 1,
     }
     memory = {"max_server_memory_usage": settings.memory_bytes}
-    return {name: str(value) for name, value in {**memory, **caches, **pools}.items()}
+    folders = {"backups.allowed_path": backups.resolve()}
+    every = {**memory, **caches, **pools, **folders}
+    return {name: str(value) for name, value in every.items()}
 
 
 def _write_settings(settings: StoreSettings) -> dict[str, object]:

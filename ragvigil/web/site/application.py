@@ -137,6 +137,22 @@ PARTS = (
     trace_page,
 )
 
+SOURCE_NAMES = {
+    "alerting": "alerts",
+    "pointing": "operating",
+    "watching": "incidents",
+    "issuing": "issues",
+    "charting": "topics",
+    "embedding": "meaning",
+    "keeping": "golden",
+    "diagnosing": "health",
+    "copying": "backups",
+    "erasing": "erasures",
+    "reporting": "reports",
+    "comparing": "comparing",
+}
+"""The name under which `app.state` has each of the `Sources`, None where there is none."""
+
 
 class StatusSource(Protocol):
     """The daemon about itself; the composition root provides it."""
@@ -189,7 +205,7 @@ def api(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
     **sources: Unpack[Sources],
-) -> ASGIApp:
+) -> Guard:
     """The application behind its guard, for any ASGI server.
 
     A slow answer passes for new for `keep_seconds` at most; 0 keeps none.
@@ -235,16 +251,8 @@ def application(
     app.state.status = status
     app.state.judges = sources.get("judging") or service.NoJudges()
     app.state.label_queues = settings.label_queues or DEFAULT_QUEUES
-    app.state.alerts = sources.get("alerting")
-    app.state.operating = sources.get("pointing")
-    app.state.incidents = sources.get("watching")
-    app.state.issues = sources.get("issuing")
-    app.state.topics, app.state.meaning = sources.get("charting"), sources.get("embedding")
-    app.state.golden = sources.get("keeping")
-    app.state.health = sources.get("diagnosing")
-    app.state.backups = sources.get("copying")
-    app.state.erasures = sources.get("erasing")
-    app.state.reports, app.state.comparing = sources.get("reporting"), sources.get("comparing")
+    for source, name in SOURCE_NAMES.items():
+        setattr(app.state, name, dict(sources).get(source))
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in
