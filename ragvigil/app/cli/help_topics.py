@@ -57,7 +57,7 @@ def contents() -> str:
 
 
 def _record_file() -> str:
-    from ragvigil.app.cli.score import RECORD_KEYS
+    from ragvigil.app.cli.input.record_line import RECORD_KEYS
 
     return (
         "`ragvigil score FILE` reads JSON lines. A line is an object; every key may be missing, "

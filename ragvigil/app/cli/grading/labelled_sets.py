@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragvigil.app.cli.score import BadLine, parse_record
+from ragvigil.app.cli.input.record_line import BadLine, parse_record
 from ragvigil.model.record import RagRecord
 
 PUBLIC = {"hallucinated": ("groundedness", False), "supported": ("groundedness", True)}

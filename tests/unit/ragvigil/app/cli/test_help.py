@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from collector.backfill.sources import FORMATS
 from ragvigil.app.cli.help_topics import TOPICS, find
+from ragvigil.app.cli.input.record_line import OTHER_NAMES, RECORD_KEYS, record_of
 from ragvigil.app.cli.main import app
-from ragvigil.app.cli.score import OTHER_NAMES, RECORD_KEYS, _record
 from ragvigil.web.views.posts import LabelPost
 from scorers.rubric import load_rubrics
 from tests.house.reference import PAGES
@@ -79,7 +79,7 @@ def test_what_is_neither_topic_nor_command_is_one_sentence(words: list[str]) -> 
 
 def test_the_record_file_format_names_exactly_the_keys_that_are_read() -> None:
     row = Asked({})
-    _record(row, 1)
+    record_of(row, 1)
     assert row.keys_read == {*RECORD_KEYS, *OTHER_NAMES}
     text = asked("record", "file")[1]
     assert all(f"`{key}`" in text for key in row.keys_read)

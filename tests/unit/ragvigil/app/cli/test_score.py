@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragvigil.app.cli.score import BadLine, parse_record, score_file
+from ragvigil.app.cli.input.record_line import BadLine, parse_record
+from ragvigil.app.cli.score import score_file
 from ragvigil.app.settings import Settings
 from ragvigil.model.record import Absent
 
