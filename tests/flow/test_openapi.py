@@ -19,9 +19,11 @@ from starlette.types import ASGIApp
 
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
+from alerts.settings import AlertsSettings
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.judges import judge_source
+from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.sessions import Sessions
@@ -29,6 +31,7 @@ from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import NOW, Quiet, client, keep, outcome
 from tests.golden_sets import job_of, work_tree
+from tests.no_model import NO_MODEL
 from tests.served_issues import issues
 
 TOKEN = "adm1n-0123456789"
@@ -74,6 +77,12 @@ OPERATIONS = [
     ("GET", "/api/v1/notices"),
     ("GET", "/api/v1/audits"),
     ("GET", "/api/v1/topics"),
+    ("GET", "/api/v1/proxies"),
+    ("GET", "/api/v1/slices"),
+    ("GET", "/api/v1/releases"),
+    ("GET", "/api/v1/sessions"),
+    ("GET", "/api/v1/digest"),
+    ("GET", "/api/v1/judge-alignments"),
     ("GET", "/api/v1/golden"),
     ("GET", "/api/v1/golden-set"),
     ("GET", "/api/v1/golden/{case_id}"),
@@ -112,6 +121,7 @@ def whole_api(
         watching=Incidents(store, IncidentJob(store, IncidentSettings()), Quiet()),
         issuing=issues(store, folder),
         keeping=Golden(job_of(store, work_tree(folder / "set"))[0]),
+        reporting=Reports(store, {}, AlertsSettings(), NO_MODEL),
         sessions=sessions,
     )
 

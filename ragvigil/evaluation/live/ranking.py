@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOST_VOICES = 3
 """An area of 0.5 is as certain as a share of three times the questions of the smaller class."""
 
+WIDEST = 50.0
+"""Of the logarithm of a lift: a float holds its exponential."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -83,7 +86,7 @@ def lift(fails: Flags, is_bad: Flags, weight: Floats, question: Ints, z: float) 
         return Interval(value=0.0, low=0.0, high=wilson(0, int(fails.sum()), z)[1] / base)
     value = float(both / flagged / base)
     influence = weight * ((fails & is_bad) / both - fails / flagged - is_bad / bad + 1 / every)
-    width = z * sqrt(_variance(influence, question))
+    width = min(z * sqrt(_variance(influence, question)), WIDEST)
     return Interval(value=value, low=exp(log(value) - width), high=exp(log(value) + width))
 
 
