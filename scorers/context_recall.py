@@ -16,9 +16,10 @@ the retrieved chunks together contain nine tenths of it; its rank is that of the
 Not applicable where the spans lack the ids or texts to compare: unknown never counts as missed.
 Range 0..1. Hit rate, MRR, precision and nDCG (Jarvelin and Kekalainen 2002) are in the details.
 
-Embeddings are not used: in a corpus that was split differently, all-MiniLM-L6-v2 is as near to
-other passages on the same question as to the halves of a gold chunk (at 1 % false matches it finds
-under a fifth of them).
+A question is a golden one if it has the same words; where local models are installed, also if it is
+near-identical (`local/golden_questions.py`). Chunks are not matched by embeddings: in a corpus that
+was split differently, all-MiniLM-L6-v2 is as near to other passages on the same question as to the
+halves of a gold chunk (at 1 % false matches it finds under a fifth of them).
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ class ContextRecall:
             label="" if hits else "missed",
             explanation=f"{hits} of {len(case.gold)} gold chunks retrieved",
             details={
+                "matched": "words",
                 **ranking(places),
                 "found": [retrieved[min(at)].chunk_id for at in places if at],
                 "missing": [gold.chunk_id or gold.text[:SHOWN] for gold in missing],
@@ -120,7 +122,7 @@ def ranking(places: Sequence[Sequence[int]]) -> Mapping[str, float]:
         numbers[f"precision@{k}"] = len(relevant) / k
         ideal = _gain(range(min(k, len(places))))
         numbers[f"ndcg@{k}"] = min(1.0, _gain(place for place in firsts if place < k) / ideal)
-    return {name: round(number, 4) for name, number in numbers.items()}
+    return numbers
 
 
 def _gain(places: Iterable[int]) -> float:

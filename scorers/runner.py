@@ -77,6 +77,9 @@ class Runner:
                 )
             self._rubrics[scorer.rubric] = rubrics[scorer.rubric]
         self._settings = settings or ScorersSettings()
+        self._sparse = frozenset(
+            scorer.rubric for scorer in self._scorers if getattr(scorer, "is_sparse", False)
+        )
 
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
@@ -132,6 +135,8 @@ class Runner:
     ) -> list[tuple[Score, ...]]:
         """The scores of each record. Each scorer runs on all records in turn (ADR 18).
 
+        A scorer whose attribute `is_sparse` is true is for few records, and the rest have no score
+        of it: a reason on each of them would be most of what is stored.
         Calls `beat` after every scorer of every record.
         """
         seconds = [0.0] * len(records)
@@ -151,7 +156,11 @@ class Runner:
             columns.append(column)
         if self._cpu_clock() - cpu_began > limit:
             self._name_slow(records, seconds)
-        return list(zip(*columns, strict=True)) if columns else [()] * len(records)
+        rows = list(zip(*columns, strict=True)) if columns else [()] * len(records)
+        return [tuple(filter(self._is_kept, row)) for row in rows] if self._sparse else rows
+
+    def _is_kept(self, score: Score) -> bool:
+        return score.value is not None or score.rubric not in self._sparse
 
     def _score(self, scorer: Scorer, record: RagRecord, *, is_late: bool) -> Score:
         """The score of a record; `is_late` if its time is used up."""

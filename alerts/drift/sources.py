@@ -31,6 +31,11 @@ LATEST_SECONDS = 7200
 LABELS = ("refusal", "injected_context", "retrieval_shape", "answer_complete_text")
 BY_RATE = ("citation_validity", "answer_language", "context_recall")
 """Rubrics that are followed as rates, if at all; those of LABELS have ceilings of their own."""
+SHOWN_ONLY = (
+    "recall_at_k", "precision_at_k", "ndcg", "mrr", "context_entity_recall", "noise_sensitivity",
+    "multi_hop", "source_attribution",
+)  # fmt: skip
+"""Rubrics that nobody is woken for: they say what others say, of few answers or in another way."""
 GOOD = 20
 """The bin of a perfect score."""
 
@@ -70,7 +75,7 @@ def sources(
 
     def values(first: int, end: int) -> list[Scores]:
         read = stored.histograms(
-            store, first, end, without=(*LABELS, *BY_RATE), boosted=is_boosted(first)
+            store, first, end, without=(*LABELS, *BY_RATE, *SHOWN_ONLY), boosted=is_boosted(first)
         )
         if read is None:
             return []
