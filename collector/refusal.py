@@ -17,6 +17,7 @@ class Refusal(StrEnum):
     UNAUTHENTICATED = "unauthenticated"
     FORBIDDEN = "forbidden"
     HOST = "host"
+    RATE = "rate"
     OVERLOADED = "overloaded"
     SPOOL_FULL = "spool_full"
     SPOOL_FAILED = "spool_failed"

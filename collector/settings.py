@@ -43,6 +43,12 @@ class LimitSettings(BaseModel):
         description="bytes of request bodies in memory at the same time; beyond it requests are "
         "refused with a time to retry after",
     )
+    max_requests_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        description="requests a second with one token, those of 10 seconds at once; further ones "
+        "are refused with a time to retry after; without it as many as come",
+    )
     max_items: int = Field(
         default=10_000, ge=1, description="most spans or log records in a request"
     )

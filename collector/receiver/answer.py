@@ -35,6 +35,7 @@ CODES = {
     Refusal.METHOD: Codes(http=405, grpc=12),
     Refusal.MEDIA_TYPE: Codes(http=415, grpc=3),
     # 503, not 429: Python's exporter drops the batch on 429 and on RESOURCE_EXHAUSTED.
+    Refusal.RATE: Codes(http=503, grpc=14),
     Refusal.OVERLOADED: Codes(http=503, grpc=14),
     Refusal.SPOOL_FULL: Codes(http=503, grpc=14),
     Refusal.SPOOL_FAILED: Codes(http=503, grpc=14),

@@ -60,7 +60,9 @@ class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no type
 
     async def _export(self, signal: Signal | None, messages: Any, context: Any) -> bytes:
         try:
-            backfill = admit(_headers(context), self._access)
+            headers = _headers(context)
+            backfill = admit(headers, self._access)
+            self._gate.require_rate(headers.get("authorization", ""))
             self._gate.require_open()
             peer = context.peer()
             with self._gate.budget.hold() as hold:

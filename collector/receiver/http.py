@@ -79,6 +79,7 @@ class OtlpHttp:
         if encoding is None:
             raise Refused(Refusal.MEDIA_TYPE, f"content-type must be one of {', '.join(ENCODINGS)}")
         backfill = admit(headers, self._access)
+        self._gate.require_rate(headers.get("authorization", ""))
         self._gate.require_open()
         limit = self._gate.limits.max_body_bytes
         _require_small(headers, limit)

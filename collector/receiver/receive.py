@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from collector.redaction.redact import Redactor
 from collector.refusal import Refusal, Refused, TooLarge
 from collector.settings import CollectorSettings, LimitSettings
 from collector.spool.directory import SpoolError, SpoolFull
+from ragvigil.listener.rate import RateLimit
 from ragvigil.model.span import Signal
 
 # Larger bodies are handled in a thread, else the acknowledgements of others would wait: decoding
@@ -59,6 +61,7 @@ class Gate:
     ) -> None:
         self.limits = limits
         self.budget = ByteBudget(limits.max_in_flight_bytes)
+        self._rate = RateLimit(limits.max_requests_per_second)
         self.is_accepting = True
         self.spool = spool
         self.redactor = redactor
@@ -89,6 +92,16 @@ class Gate:
     def close(self) -> None:
         """Refuses every new request; requests already inside are finished."""
         self.is_accepting = False
+
+    def require_rate(self, authorization: str) -> None:
+        """Counts a request of whoever sends this header. Raises Refused (RATE) for too many."""
+        if wait := self._rate.wait_seconds(authorization):
+            raise Refused(
+                Refusal.RATE,
+                f"more than {self.limits.max_requests_per_second:g} requests a second with this "
+                "token; retry later",
+                retry_seconds=math.ceil(wait),
+            )
 
     def require_open(self) -> None:
         """Raises Refused: STOPPING once closed, DISK_RESERVE while the disk is short."""

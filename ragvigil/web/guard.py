@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragvigil.listener.mistakes import Mistake, Mistakes, is_export
+from ragvigil.listener.rate import RateLimit
 from ragvigil.model.endpoint import answers_to
 from ragvigil.web.access import TOKEN_NEEDED, Access, Refused, peer_of
 from ragvigil.web.errors import error_response, is_of_api
@@ -51,6 +53,7 @@ class Guard:
     the reader's (`pages/forms.py`); the API takes JSON alone, and neither a cookie nor the proxy's
     header is enough for it.
 
+    `rate` bounds the requests of each person, and of each address of nobody known.
     `methods_instead` gives the methods of a path that has not the request's; else it is empty.
     """
 
@@ -61,6 +64,7 @@ class Guard:
         hosts: Iterable[str],
         max_body_bytes: int,
         methods_instead: Callable[[Scope], Collection[str]] = lambda _: (),
+        rate: RateLimit | None = None,
     ) -> None:
         self._app = app
         self.access = access
@@ -68,6 +72,7 @@ class Guard:
         self._max_body_bytes = max_body_bytes
         self._methods_instead = methods_instead
         self._mistakes = Mistakes("web")
+        self._rate = rate or RateLimit(None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers 4xx, or passes the request on; every reply gets the headers."""
@@ -93,13 +98,20 @@ class Guard:
                 refusal = error_response(refused.status, str(refused))
             else:
                 renewed = self.access.renewed(identity)
-                refusal = self._refusal(scope, identity)
+                refusal = self._too_often(scope, identity) or self._refusal(scope, identity)
         if refusal is not None:
             await refusal(scope, receive, with_headers)
             return
         state = {"identity": identity, "person": identity and identity.person}
         scope["state"] = {**scope.get("state", {}), **state}
         await self._app(scope, self._bounded(receive), with_headers)
+
+    def _too_often(self, scope: Scope, identity: Identity | None) -> Response | None:
+        wait = self._rate.wait_seconds(identity.person.name if identity else peer_of(scope))
+        if not wait:
+            return None
+        headers = {"retry-after": str(math.ceil(wait))}
+        return error_response(429, "too many requests; retry later", headers=headers)
 
     def _foreign(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

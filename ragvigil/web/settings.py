@@ -108,6 +108,13 @@ class WebSettings(BaseModel):
     max_connections: int = Field(
         default=256, ge=16, description="connections at the same time, half of them for one address"
     )
+    max_requests_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        description="requests a second of one person, or of one address without a token, those of "
+        "10 seconds at once; further ones get 429 and a time to retry after; without it as many as "
+        "come",
+    )
     label_queues: tuple[LabelQueue, ...] = Field(
         default=(),
         description="rules that fill queues of answers for people to label, with the keys name, "

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from fastapi import Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
-from starlette.types import ASGIApp, Scope
+from starlette.types import Scope
 
+from ragvigil.listener.rate import RateLimit
 from ragvigil.model.endpoint import split_endpoint
 from ragvigil.web.access import Access
 from ragvigil.web.answers import API, Answers
@@ -222,7 +223,14 @@ def api(
     instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
     smaller = GZipMiddleware(answers, minimum_size=1000, compresslevel=5)
-    return Guard(smaller, app.state.access, hosts(settings), settings.max_body_bytes, instead)
+    return Guard(
+        smaller,
+        app.state.access,
+        hosts(settings),
+        settings.max_body_bytes,
+        instead,
+        RateLimit(settings.max_requests_per_second),
+    )
 
 
 def application(

@@ -128,6 +128,17 @@ async def test_all_methods_of_a_path_are_named() -> None:
     assert (await client().delete("/api/v1/nowhere")).status_code in (404, 415)
 
 
+async def test_who_asks_too_often_is_told_when_to_come_back() -> None:
+    async with client(reader_token="reader-0123", max_requests_per_second=0.1) as asked:
+        headers = bearer("reader-0123")
+        assert (await asked.get("/api/v1/ledger", headers=headers)).status_code == 200
+        second = await asked.get("/api/v1/ledger", headers=headers)
+        assert second.status_code == 429
+        assert 1 <= int(second.headers["retry-after"]) <= 10
+        # Nobody known: by address, each for themselves.
+        assert (await asked.get("/api/v1/ledger")).status_code == 401
+
+
 def routes() -> list[str]:
     """The paths of the API that are read, with something for each of their parameters."""
     app = web.application(None, Quiet(), WebSettings())  # type: ignore[arg-type]
