@@ -1,4 +1,4 @@
-"""Decides when a signed case is run: at once, then regularly until it passes, or after a change."""
+"""Decides when a signed case is run: at once, then regularly, and after each change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ragvigil.model.golden import CaseRun, CaseState, GoldenCase
 
 HOUR = 3600 * 10**9
+RUN = (CaseState.SIGNED, CaseState.PASSING)
 
 
 class Change(NamedTuple):
@@ -34,7 +35,7 @@ def cases_due(
         run = newest.get(case.case_id)
         last = run.time_unix_nano if run else 0
         is_old = last < case.approved_unix_nano or now - last >= hours * HOUR
-        if case.state is CaseState.SIGNED and (is_old or _has_changed(case, last, all_changes)):
+        if case.state in RUN and (is_old or _has_changed(case, last, all_changes)):
             yield case
 
 

@@ -83,7 +83,7 @@ class CaseRun:
 
 
 class CaseVerb(StrEnum):
-    """What is done to a case; FOUND and PASSED by the daemon, the others by people."""
+    """What is done to a case; FOUND, PASSED and FAILED by the daemon, the others by people."""
 
     PROPOSE = "propose"
     EDIT = "edit"
@@ -92,6 +92,8 @@ class CaseVerb(StrEnum):
     FOUND = "found"
     """It was signed in the set's file and missing in the store."""
     PASSED = "passed"
+    FAILED = "failed"
+    """It had passed, and fails again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ class IssueState(StrEnum):
 
 
 class IssueVerb(StrEnum):
-    """What is done to an issue; OPENED to EXPLAINED by the daemon, the others by people."""
+    """What is done to an issue; OPENED to CASE_PASSED by the daemon, the others by people."""
 
     OPENED = "opened"
     REFINED = "refined"
@@ -94,6 +94,10 @@ class IssueVerb(StrEnum):
     NAMED = "named"
     EXPLAINED = "explained"
     """A root-cause report was written."""
+    CASE_FAILED = "case_failed"
+    """A golden case that was made of it had passed, and fails again."""
+    CASE_PASSED = "case_passed"
+    """Such a case passes once more."""
     ACKNOWLEDGE = "acknowledge"
     RESOLVE = "resolve"
     IGNORE = "ignore"

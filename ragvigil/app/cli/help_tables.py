@@ -37,6 +37,7 @@ METRIC_MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "clustering": (
         "clustering.metrics",
+        "clustering.golden.metrics",
         "clustering.issues.metrics",
         "clustering.topics.metrics",
     ),

@@ -21,6 +21,7 @@ from clustering.golden.settings import GoldenSettings
 from clustering.golden.verbs import Refused
 from ragvigil.app.golden import committed as golden_set
 from ragvigil.app.golden.committed import GoldenSet
+from ragvigil.app.golden.passing import PassingCases
 from ragvigil.app.golden.run import Trial, run_case
 from ragvigil.app.golden.trace import NotStored, case_of, record_form
 from ragvigil.model.clock import Clock
@@ -54,6 +55,7 @@ class GoldenJob:
         self._store, self._settings, self._known = store, settings, known
         self._trial, self._clock = trial, clock
         self.two_people = settings.two_people
+        self.passing = PassingCases(store, lambda case_id: self.run(case_id, trial))
         # Reentrant: `reject` and `propose` call other verbs that take it again.
         self._lock = threading.RLock()
 
@@ -162,10 +164,13 @@ class GoldenJob:
         if problem := self.read_set().problem:
             log.warning("golden set cannot be read", reason=problem)
         signed = golden.find(self._store, CaseFilter(state=CaseState.SIGNED))
+        changes, hours = list(self._changes()), self._settings.run_hours
         if signed:
-            newest, hours = golden.newest_runs(self._store), self._settings.run_hours
-            for case in cases_due(signed, newest, self._changes(), self._now(), hours):
+            newest = golden.newest_runs(self._store)
+            for case in cases_due(signed, newest, changes, self._now(), hours):
                 self.run(case.case_id, self._trial)
+        if self._trial.target.url:  # a stored trace passes again for ever
+            self.passing.watch(changes, self._now(), hours)
 
     def _require_ready(
         self, case: GoldenCase, written: Sequence[GoldenCase], *, despite_warnings: bool

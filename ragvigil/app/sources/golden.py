@@ -27,6 +27,7 @@ from ragvigil.web.views.golden import (
     RejectPost,
     SetForm,
     SignPost,
+    Standing,
 )
 
 Result = TypeVar("Result")
@@ -58,6 +59,10 @@ class Golden:
             problem=committed.problem,
             mix=MixForm.model_validate(asdict(mix)),
         )
+
+    def standings(self) -> dict[str, Standing]:
+        """Whether the cases that passed still do, by id. Raises StoreError."""
+        return {name: each.value for name, each in self._job.passing.standings().items()}
 
     def checks(self, case: GoldenCase) -> ChecksForm:
         """What must be known before a case is signed."""

@@ -114,6 +114,15 @@ def runs(store: Store, case_id: str, *, limit: int = 30) -> list[CaseRun]:
     return RUNS.read(store, "golden_runs_of", {"case_id": case_id, "limit": limit})
 
 
+def last_runs(store: Store, each: int) -> dict[str, list[CaseRun]]:
+    """The newest runs of every case that was run, newest first, without answers, by case id."""
+    rows = RUNS.read(store, "golden_runs_last", {"each": each}, priority=Priority.TICK)
+    runs: dict[str, list[CaseRun]] = {}
+    for run in rows:
+        runs.setdefault(run.case_id, []).append(run)
+    return runs
+
+
 def newest_runs(store: Store) -> dict[str, CaseRun]:
     """The newest run of every case that was run, by case id."""
     rows = RUNS.read(store, "golden_runs_newest", priority=Priority.TICK)

@@ -30,6 +30,7 @@ from ragvigil.web.views.golden import (
     SetForm,
     SignedCaseForm,
     SignPost,
+    Standing,
     case_form,
     case_story,
     run_form,
@@ -77,6 +78,10 @@ class GoldenSource(Protocol):
 
     def golden_set(self) -> SetForm:
         """The set as it is committed, and what is wrong with it."""
+        ...
+
+    def standings(self) -> dict[str, Standing]:
+        """Whether the cases that passed still do, by id."""
         ...
 
     def checks(self, case: GoldenCase) -> ChecksForm:
@@ -144,6 +149,7 @@ def cases(
     found = stored.find(request.app.state.store, filter_)
     return CasesForm(
         cases=[case_form(case) for case in found],
+        standings=source.standings(),
         broken=golden_set.broken,
         problem=golden_set.problem,
         mix=golden_set.mix,
@@ -171,7 +177,7 @@ def case(request: Request, source: Source, case_id: str) -> CaseStoryForm:
     store = request.app.state.store
     checks = source.checks(found)
     events, runs = stored.events(store, case_id), stored.runs(store, case_id)
-    return case_story(case_form(found), checks, events, runs)
+    return case_story(case_form(found), checks, events, runs, source.standings().get(case_id))
 
 
 @router.post(

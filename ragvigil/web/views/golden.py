@@ -101,10 +101,17 @@ class SetForm(BaseModel):
     mix: MixForm
 
 
+Standing = Literal["steady", "flaky", "fails_again"]
+"""Of a case that passed; `flaky` fails now and then, `fails_again` several times in a row."""
+
+
 class CasesForm(BaseModel):
     """Golden cases, those changed last first."""
 
     cases: list[CaseForm]
+    standings: dict[str, Standing] = Field(
+        default={}, description="of the cases that passed, by id; run again after each change"
+    )
     broken: list[BrokenForm]
     problem: str
     mix: MixForm
@@ -144,6 +151,9 @@ class CaseStoryForm(CaseForm):
     checks: ChecksForm
     events: list[CaseEventForm]
     runs: list[RunForm] = Field(description="newest first, at most 30")
+    standing: Standing | None = Field(
+        default=None, description="null where it has not passed; flaky: it fails now and then"
+    )
 
 
 class SignedCaseForm(CaseForm):
@@ -228,11 +238,16 @@ def signed_form(case: CaseForm, run: CaseRun) -> SignedCaseForm:
 
 
 def case_story(
-    case: CaseForm, checks: ChecksForm, events: Sequence[CaseEvent], runs: Sequence[CaseRun]
+    case: CaseForm,
+    checks: ChecksForm,
+    events: Sequence[CaseEvent],
+    runs: Sequence[CaseRun],
+    standing: Standing | None = None,
 ) -> CaseStoryForm:
     """Everything about one case."""
     return CaseStoryForm(
         **dict(case),
+        standing=standing,
         checks=checks,
         events=[view(CaseEventForm, event) for event in events],
         runs=[run_form(run) for run in runs],

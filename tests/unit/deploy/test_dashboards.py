@@ -27,6 +27,8 @@ NOT_SHOWN = {
     "ragvigil_base64_ids_total": "a sender's habit, without consequence",
     "ragvigil_drift_visible_drop": "the route's page says it beside each rubric",
     "ragvigil_erased_spans_total": "an erasure's own result says what it removed",
+    "ragvigil_golden_failing_again": "a ticket names the service, and the list of cases marks each",
+    "ragvigil_golden_flaky": "the list of cases marks each",
     "ragvigil_incident_layer": "the incident's page says what each share rests on",
     "ragvigil_inference_cache_hits_total": "of whom tunes the model process",
     "ragvigil_inference_shed_total": "the share of records beside it says as much",

@@ -16,6 +16,7 @@ from ragvigil.app.cli.output.console import (
 )
 from ragvigil.model import figures
 
+STANDINGS = {"flaky": ", flaky", "fails_again": ", FAILS AGAIN"}
 OUTCOMES = {True: "passes", False: "fails", None: "cannot be told"}
 
 
@@ -24,7 +25,8 @@ def print_cases(reply: JsonObject, console: Console) -> None:
     """Two lines a case, and what is wrong with the set."""
     for case in reply["cases"]:
         proposed = f"{case['query_type']}, proposed by {case['proposed_by']}"
-        print_line(console, f"{case['case_id']}  {_state(case)}, {proposed}", style="bold")
+        mark = STANDINGS.get(reply["standings"].get(case["case_id"], ""), "")
+        print_line(console, f"{case['case_id']}  {_state(case)}{mark}, {proposed}", style="bold")
         print_line(console, f"  {case['question']}")
     if not reply["cases"]:
         console.print(
@@ -36,7 +38,8 @@ def print_cases(reply: JsonObject, console: Console) -> None:
 @prints
 def print_case(case: JsonObject, console: Console) -> None:
     """The case, its checks before signing, what was done, its runs."""
-    print_line(console, f"{case['case_id']}  {_state(case)}", style="bold")
+    mark = STANDINGS.get(case["standing"] or "", "")
+    print_line(console, f"{case['case_id']}  {_state(case)}{mark}", style="bold")
     for line in _lines(case):
         print_line(console, line)
     checks = case["checks"]

@@ -51,6 +51,8 @@ DONE = {
     IssueVerb.REGRESSED: "Came back after it was resolved",
     IssueVerb.NAMED: "Named",
     IssueVerb.EXPLAINED: "Explained",
+    IssueVerb.CASE_FAILED: "Its golden case fails again",
+    IssueVerb.CASE_PASSED: "Its golden case passes again",
     IssueVerb.ACKNOWLEDGE: "took it",
     IssueVerb.RESOLVE: "resolved it",
     IssueVerb.IGNORE: "ignored it",
