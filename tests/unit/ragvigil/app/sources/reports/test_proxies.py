@@ -100,23 +100,23 @@ def test_the_command_names_what_tracks_users_and_what_does_not(
     store: Store, daemon: Commands
 ) -> None:
     assert daemon.say("proxies").startswith("no feedback on a scored answer since ")
-    store_answers(store, 900)
-    # Rated are 600; of those that fail groundedness all but every fifth are disliked, else a tenth.
-    disliked = {number for number in range(180) if number % 5} | set(range(180, 600, 10))
-    said = [told(number, "thumbs", float(number not in disliked)) for number in range(600)]
+    store_answers(store, 500)
+    # Rated are 400; of those that fail groundedness all but every fifth are disliked, else a tenth.
+    disliked = {number for number in range(100) if number % 5} | set(range(100, 400, 10))
+    said = [told(number, "thumbs", float(number not in disliked)) for number in range(400)]
     store.write(feedback.batch(said, NOW))
     (place,) = json.loads(daemon.say("proxies", "--json"))["services"]
     (signal, retries) = place["signals"]
-    assert (signal["signal"], signal["n"], signal["bad"]) == ("thumbs_down", 600, len(disliked))
+    assert (signal["signal"], signal["n"], signal["bad"]) == ("thumbs_down", 400, len(disliked))
     rows = {row["rubric"]: row for row in signal["rubrics"]}
     assert rows["groundedness"]["verdict"] == "tracks users"
     assert rows["chunk_utilization"]["verdict"] == "does not track users"
     lift = rows["groundedness"]["lift"]
-    assert lift["value"] == pytest.approx((144 / 180) / (186 / 600), abs=1e-9)
+    assert lift["value"] == pytest.approx((80 / 100) / (110 / 400), abs=1e-9)
     assert lift["low"] > 2
     assert signal["together"]["odds"]["groundedness"]["low"] > 1
-    assert (retries["signal"], retries["n"], retries["bad"]) == ("retry", 900, 1)
+    assert (retries["signal"], retries["n"], retries["bad"]) == ("retry", 500, 1)
     printed = daemon.say("proxies")
-    assert "helpdesk prod: thumbs-down, 186 of 600 answers" in printed
+    assert "helpdesk prod: thumbs-down, 110 of 400 answers" in printed
     assert "does not track users" in printed
     assert "all rubrics together: AUROC" in printed

@@ -13,12 +13,13 @@ import pytest
 
 from alerts.settings import AlertsSettings
 from ragvigil.app.sources.reports.reports import Reports
-from ragvigil.app.sources.reports.sessions import MOST_QUESTIONS, SameMeaning
+from ragvigil.app.sources.reports.sessions import MOST_QUESTIONS, SameMeaning, session_forms
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.score import Layer, Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import feedback
 from ragvigil.store.records.traces import RubricFacts, TraceRows
+from ragvigil.store.reports.sessions import Session, Turn
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
 from tests.flow.test_api import Quiet
@@ -70,12 +71,9 @@ def by_topic(texts: Sequence[str]) -> np.ndarray:
     )
 
 
-@pytest.mark.parametrize("meaning", [NO_MODEL, SameMeaning(by_topic)], ids=["words", "meaning"])
-def test_sessions_are_read_by_meaning_or_by_words_and_it_is_said_which(
-    store: Store, tmp_path: Path, meaning: SameMeaning
-) -> None:
+def test_sessions_are_read_by_words_and_it_is_said_why(store: Store, tmp_path: Path) -> None:
     clock = datetime.fromtimestamp(NOW // SECOND, UTC)
-    reports = Reports(store, {}, AlertsSettings(), meaning)
+    reports = Reports(store, {}, AlertsSettings(), NO_MODEL)
     web = api(store, Quiet(), WebSettings(), reporting=reports, clock=lambda: clock)
     with commands(web, tmp_path) as daemon:
         assert daemon.say("sessions").startswith("no answer has a session id")
@@ -87,14 +85,21 @@ def test_sessions_are_read_by_meaning_or_by_words_and_it_is_said_which(
     assert found["escalations"]["value"] == pytest.approx(1 / 3)
     means = {row["rubric"]: row["mean"]["value"] for row in found["rubrics"]}
     assert means["session_resolved"] == pytest.approx(1 / 3)  # one refused, one escalated
-    if meaning is NO_MODEL:
-        assert (found["by"], found["reformulations"]["value"]) == ("words", 0)
-        assert "no model here" in printed
-    else:
-        assert found["by"] == "meaning"
-        assert found["reformulations"]["value"] == pytest.approx(1 / 3)
-        assert found["turns_to_resolution"] == pytest.approx((2 + 1 + 2) / 3)
+    assert (found["by"], found["reformulations"]["value"]) == ("words", 0)
+    assert "by words: no model here" in printed
     assert "helpdesk prod: 3 sessions, 6 turns" in printed
+
+
+def test_a_local_model_tells_what_asks_the_same_in_other_words() -> None:
+    turns = [
+        Turn(trace_id="", record_id="", question=question, is_unanswered=False)
+        for question in SESSIONS["s1"]
+    ]
+    session = Session(service="desk", environment="", session_id="s1", turns=turns)
+    (found,) = session_forms([session], SameMeaning(by_topic))
+    assert (found.by, found.why, found.turns_to_resolution) == ("meaning", "", 1.5)
+    assert found.reformulations is not None
+    assert found.reformulations.value == 0.5
 
 
 def test_too_many_questions_for_the_model_are_compared_by_words() -> None:
