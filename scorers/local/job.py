@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from threading import Event, Thread
 
@@ -23,8 +23,10 @@ from ragvigil.model.score import Score, Stream
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.records.traces import stamp_of
 from ragvigil.store.scores.judged import StoredRecord
+from scorers.golden import Case
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
+from scorers.local.golden_questions import GoldenQuestions
 from scorers.local.relevance import relevance
 from scorers.local.utilization import utilization
 
@@ -49,7 +51,8 @@ class LocalScoring:
     """Receives records from the pipeline's thread and scores them in a thread of its own.
 
     Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
-    sampling rate. The core sets `is_behind` while it has no time to spare.
+    sampling rate. Questions near-identical to one of `golden` have the scores of golden cases. The
+    core sets `is_behind` while it has no time to spare.
     """
 
     def __init__(
@@ -61,10 +64,11 @@ class LocalScoring:
         judged: Collection[str],
         salt: str,
         least_rate: float,
+        golden: Iterable[Case] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inference, self._writer, self._deliver = inference, writer, deliver
-        self._judged, self._salt = judged, salt
+        self._judged, self._salt, self._golden = judged, salt, GoldenQuestions(golden)
         self.is_behind = False
         self._least = max(LEAST_RATE, least_rate)
         self._clock = clock
@@ -128,6 +132,7 @@ class LocalScoring:
             scores = (
                 *relevance(stored.record, self._inference),
                 utilization(stored.record, self._inference),
+                *self._golden.scores(stored.record, self._inference),
             )
             signed = [self._signed(score, rate) for score in scores]
             if any(score.value is not None for score in signed):

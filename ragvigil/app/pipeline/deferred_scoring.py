@@ -18,6 +18,7 @@ from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import judged
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.calibration.canary_job import CanaryJob
+from scorers.golden import read_golden
 from scorers.judge.job import Deliver, JudgeJob
 from scorers.local.job import LocalScoring
 
@@ -75,13 +76,14 @@ class DeferredScoring:
         self.local = self._local_scoring(settings, inference)
 
     def _local_scoring(self, settings: Settings, inference: Inference) -> LocalScoring:
-        judge = settings.judge
+        judge, golden = settings.judge, settings.scorers.golden
         return LocalScoring(
             inference,
             (self._store.replica, self._store.epoch),
             self._deliver,
             judged=self.judged,
             salt=judge.salt,
+            golden=read_golden(golden).values() if golden else (),
             least_rate=max(judge.sample_rate, *judge.routes.values(), 0.0) if judge.model else 0.0,
         )
 

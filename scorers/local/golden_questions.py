@@ -1,0 +1,103 @@
+"""Scores by golden questions for live questions that are near-identical to one, by embeddings.
+
+    >>> from scorers.golden import parse_case
+    >>> is_same_content("How long do refunds take?", "Please, how long does a refund take?")
+    True
+    >>> is_same_content("Can I cancel my order?", "Can I not cancel my order?")
+    False
+
+The scorers of every answer know a golden question by its words. Here a question is one if its
+vector is as near as ALIKE *and* both say the same words that carry meaning, in one order: in the
+packaged model two questions that differ by *enable* and *disable* are nearer (0.93) than two
+wordings of one often are. A match is said in the details (`matched`: `meaning`, the golden question
+and the cosine). Its scores replace those that said that no golden case asks this: they are of the
+same series. English only: of other languages neither the model nor the words without meaning are
+known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ragvigil.inference.outcome import Unavailable
+from ragvigil.model.record import RagRecord
+from ragvigil.model.score import Score
+from scorers.context_entity_recall import ContextEntityRecall
+from scorers.context_recall import ContextRecall
+from scorers.golden import Case, question_key
+from scorers.local.relevance import Embedder
+from scorers.noise_sensitivity import NoiseSensitivity
+from scorers.ranking import RANKINGS
+from scorers.runner import Runner
+from scorers.text.language import language
+from scorers.text.normalise import words
+
+ALIKE = 0.92
+MOST_CASES = 2000
+"""Golden questions that are embedded, once a model: some 10 ms each."""
+SCORERS = (ContextRecall, *RANKINGS, ContextEntityRecall, NoiseSensitivity)
+_EMPTY = frozenset({
+    "a", "an", "the", "is", "are", "be", "do", "does", "can", "could", "would", "i", "you", "we",
+    "me", "please", "tell", "know", "like", "want", "need", "to", "of",
+    "in", "on", "at", "for", "per", "there", "it", "so", "hi", "hello", "hey", "thanks", "s",
+})  # fmt: skip
+"""Words that two wordings of a question may differ in: no numbers, denials, times, duties or
+owners."""
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:es|s)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A golden case and how near its question is, as a cosine."""
+
+    case: Case
+    cosine: float
+
+
+class GoldenQuestions:
+    """Finds the golden case of a question, and scores its record; embeds the cases once a model."""
+
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._cases = list(cases)[:MOST_CASES]
+        self._keys = {question_key(case.question) for case in self._cases}
+        self._contents = [_content(case.question) for case in self._cases]
+
+    def scores(self, record: RagRecord, embedder: Embedder) -> tuple[Score, ...]:
+        """The scores of a record whose question is near-identical to a golden one; else none."""
+        match = self._match(record.query or "", embedder)
+        if match is None:
+            return ()
+        case = replace(match.case, question=record.query or "")
+        scores = Runner([scorer([case]) for scorer in SCORERS]).score_all(record)
+        return tuple(_said(score, match) for score in scores if score.value is not None)
+
+    def _match(self, question: str, embedder: Embedder) -> Match | None:
+        """The nearest case that is the same question in other words; None if any is in doubt."""
+        content = _content(question)
+        same = [case for case, at in zip(self._cases, self._contents, strict=True) if at == content]
+        is_known = question_key(question) in self._keys  # by its words, so it has its scores
+        if not content or not same or is_known or language(question) != "en":
+            return None
+        vectors = embedder.embed([question, *(case.question for case in same)])
+        if isinstance(vectors, Unavailable):
+            return None
+        cosines = (vectors[1:] @ vectors[0]).tolist()
+        best = max(range(len(same)), key=cosines.__getitem__)
+        return Match(case=same[best], cosine=cosines[best]) if cosines[best] >= ALIKE else None
+
+
+def is_same_content(question: str, other: str) -> bool:
+    """Whether two questions say the same words that carry meaning, in the same order."""
+    return _content(question) == _content(other)
+
+
+def _content(question: str) -> Sequence[str]:
+    return [_ENDING.sub("", word) for word in words(question) if word not in _EMPTY]
+
+
+def _said(score: Score, match: Match) -> Score:
+    found = {"matched": "meaning", "golden": match.case.question, "cosine": round(match.cosine, 3)}
+    explanation = f"{score.explanation}; near-identical to {match.case.question!r}"
+    return replace(score, explanation=explanation, details={**score.details, **found})
