@@ -11,7 +11,7 @@ from tests.deploy_files import (
     text,
 )
 
-COLLECTORS = ("collector.yaml", "loadbalancing.yaml")
+COLLECTORS = ("collector.yaml", "loadbalancing.yaml", "persistent.yaml")
 
 
 @pytest.mark.parametrize("name", COLLECTORS)
@@ -53,6 +53,14 @@ def test_both_ways_to_ragvigil_queue_and_retry() -> None:
     for exporter in (tee, spread["protocol"]["otlp"]):
         assert exporter["sending_queue"]["enabled"]
         assert exporter["retry_on_failure"]["enabled"]
+
+
+def test_the_queue_on_a_disk_has_one_and_gives_nothing_up() -> None:
+    said = parsed("otel-collector/persistent.yaml")
+    exporter = said["exporters"]["otlp/ragvigil"]
+    assert exporter["sending_queue"]["storage"] in said["extensions"]
+    assert exporter["retry_on_failure"]["max_elapsed_time"] == "0s"
+    assert "insecure" not in exporter["tls"]
 
 
 def test_no_batch_is_larger_than_a_request_may_be() -> None:
