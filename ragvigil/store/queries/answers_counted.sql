@@ -1,5 +1,5 @@
--- How many answers were stored since a time.
+-- How many answers there are of a range.
 SELECT count() AS answers
 FROM records
-WHERE minute >= toDateTime({since:UInt32}, 'UTC')
+WHERE minute >= toDateTime({since:UInt32}, 'UTC') AND minute < toDateTime({until:UInt32}, 'UTC')
     AND ({service:String} = '' OR service = {service:String})

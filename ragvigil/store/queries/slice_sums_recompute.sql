@@ -1,4 +1,5 @@
--- Counts some hours again by slices of the traffic; a slice without answers any more gets zeros.
+-- Counts an hour again by slices of the traffic, of a share of the traces by their hash; a slice
+-- without answers any more gets zeros.
 INSERT INTO slice_sums (
     start, service, environment, dimension, value, rubric, layer, segment, n, total, squares,
     failed, written, replica, epoch
@@ -20,6 +21,7 @@ WITH
 @answer_topics
         ) AS placed ON placed.trace_id = records.trace_id AND placed.record_id = records.record_id
         WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
+            AND cityHash64(records.trace_id) % 1000000 < {per_million:UInt32}
     ),
     frequent AS
     (
@@ -65,6 +67,7 @@ FROM
         FROM scores FINAL
         WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
             AND stream = 'base' AND scores.value IS NOT NULL
+            AND cityHash64(trace_id) % 1000000 < {per_million:UInt32}
     ) AS scored ON scored.trace_id = named.trace_id AND scored.record_id = named.record_id
     GROUP BY start, service, environment, dimension, value, rubric, layer, segment
     UNION ALL

@@ -72,7 +72,7 @@ def read(
 
     Of each dimension the `most` frequent values have a row. Raises StoreError.
     """
-    asked = {"since": since, "service": service}
+    asked = {"since": since, "until": until, "service": service}
     stored = int(store.read("answers_counted", asked)[0]["answers"])
     share = min(1.0, MOST_ANSWERS / stored) if stored else 1.0
     parameters = {

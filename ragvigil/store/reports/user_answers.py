@@ -13,6 +13,7 @@ SILENT_ANSWERS = 20_000
 """Answers of which users said nothing are drawn until about this many: more make no interval
 narrower, as complaints are rare."""
 MOST_ANSWERS = 100_000
+LAST_SECOND = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ def read(store: Store, since: int, service: str = "") -> list[UserAnswer]:
     All that users said something of are among them, up to MOST_ANSWERS, and a sample of the others.
     What was said of a session is about no single answer. Raises StoreError.
     """
-    asked = {"since": since, "service": service}
+    asked = {"since": since, "until": LAST_SECOND, "service": service}
     stored = int(store.read("answers_counted", asked)[0]["answers"])
     share = min(1.0, SILENT_ANSWERS / stored) if stored else 1.0
     parameters = {**asked, "per_million": round(share * 1e6), "limit": MOST_ANSWERS}

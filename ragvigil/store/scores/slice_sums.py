@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HOUR = 3600
+MOST_ANSWERS = 20_000
+"""Of an hour: of more, about this many are drawn. They take two seconds and 100 MB to sum."""
 MOST_AN_HOUR = 200
 """Values of a dimension in an hour that have sums of their own: one by user id must not fill the
 store."""
@@ -60,11 +62,15 @@ def recompute(
 ) -> None:
     """Sums the hour that starts at `hour` (seconds) again, by these dimensions.
 
+    Of more than MOST_ANSWERS a part is drawn, of which all sums are.
     `tiers` gives the tier of a tenant; that of `*` is for all others. Raises StoreError.
     """
+    asked = {"since": hour, "until": hour + HOUR, "service": ""}
+    stored = int(store.read("answers_counted", asked, priority=Priority.SCAN)[0]["answers"])
     parameters = {
         "first": hour,
         "end": hour + HOUR,
+        "per_million": round(1e6 * min(1.0, MOST_ANSWERS / stored)) if stored else 1_000_000,
         **slicing(by, tiers),
         "most": MOST_AN_HOUR,
         "written": written_unix_nano,

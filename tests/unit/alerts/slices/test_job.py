@@ -114,6 +114,15 @@ def test_of_many_values_the_frequent_ones_have_sums_of_their_own(
     }
 
 
+def test_of_a_busy_hour_a_part_is_drawn(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slice_sums, "MOST_ANSWERS", 10)
+    keep(store, [of_tenant(n, START, slice="ab"[n % 2], value=0.5) for n in range(60)])
+    slice_sums.recompute(store, START, ("slice",), {}, NOW)
+    drawn = summed(store)["", ""][0]
+    assert 2 <= drawn <= 25
+    assert summed(store, "groundedness")["", ""] == [drawn, drawn / 2]
+
+
 def test_no_dimension_sums_nothing(store: Store) -> None:
     keep(store, [of_tenant(1, START)])
     assert SliceJob(store, SliceSettings(by=())).run(START + 2 * HOUR) == 0
