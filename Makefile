@@ -9,7 +9,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 MEMORY := /dev/shm
 IN_MEMORY = $(shell $(PYTHON) -c 'import shutil; print(shutil.disk_usage("$(MEMORY)").free >> 33)' 2>/dev/null)
 
-.PHONY: demo test slow check bench bench-small storm browser pictures package-check newcomer docs clean
+.PHONY: demo test slow check lock audit bench bench-small storm browser pictures package-check newcomer docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -37,11 +37,20 @@ slow: $(READY) ## daemons one by one: killed, behind TLS, with bad neighbours; i
 bench-small: $(READY) ## every benchmark at its small size: right answers, whatever the speed
 	@$(BIN)/python -m pytest -q -n auto --dist load --maxschedchunk 1 bench
 
-check: $(READY) ## style, types, import rules
+check: $(READY) ## style, types, import rules, licences
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.licences
+
+lock: $(READY) ## requirements.lock: every library with its hashes, at the versions of constraints.txt
+	@{ sed -n '/^#/p' requirements.lock; $(BIN)/uv pip compile pyproject.toml --extra all --universal \
+		--python-version 3.11 --generate-hashes -c constraints.txt --no-annotate --no-header --quiet; \
+		} > requirements.lock.new && mv requirements.lock.new requirements.lock
+
+audit: $(READY) ## known holes of the locked libraries; asks a service on the network
+	@$(BIN)/uv tool run pip-audit@2.10.1 --require-hashes --disable-pip -r requirements.lock
 
 bench: $(READY) ## every promise about speed, size and accuracy, at full size
 	@for b in $$(grep -l 'finish(' bench/*.py); do \

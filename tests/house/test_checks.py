@@ -19,6 +19,7 @@ BIN = Path(sys.executable).parent
         ("ruff", "format", "--check", "."),
         ("mypy",),
         ("lint-imports",),
+        ("python", "-m", "tools.licences"),
     ],
     ids=" ".join,
 )
