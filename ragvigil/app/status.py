@@ -19,6 +19,7 @@ from ragvigil.store.engine import damage
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import records, span_samples
 from ragvigil.web.views.doctor import DoctorForm
+from ragvigil.web.views.layer_health import read_layer_health
 
 DOCTOR_SECONDS = 24 * 3600
 
@@ -76,6 +77,10 @@ class Status:
             "plugins": {"left_out": [str(plugin) for plugin in plugins.left_out()]},
             "spool": {"bytes": self._balance.spool_bytes()},
             "disk": self._disk(),
+            "layer_health": {
+                f"{health.service} {health.route} {health.name}": health.line()
+                for health in read_layer_health(self._store, int(self._clock()))
+            },
             "store": {
                 name: getattr(writer, name)
                 for name in writer.__slots__

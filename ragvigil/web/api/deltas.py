@@ -1,4 +1,4 @@
-"""`/api/v1/deltas`."""
+"""`/api/v1/deltas` and `/api/v1/layer-health`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.times import point_of_time
 from ragvigil.web.views.deltas import DeltasForm, deltas_since, newest_deltas
+from ragvigil.web.views.layer_health import LayersHealthForm, read_layer_health
 
 router = APIRouter(prefix="/api/v1")
 
@@ -60,3 +61,15 @@ def deltas(
     store = request.app.state.store
     found = deltas_since(store, filter_) if since else newest_deltas(store, filter_, now)
     return DeltasForm(deltas=[delta for delta in found if delta.moved or not moved])
+
+
+@router.get(
+    "/layer-health",
+    summary="Retrieval and generation of every route over a day, each with its parts; never pages",
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def layer_health(request: Request, service: Name = "", route: Name = "") -> LayersHealthForm:
+    """The mean of three rubrics a layer; null while one of them has no mean of the last day."""
+    now = int(request.app.state.clock().timestamp())
+    found = read_layer_health(request.app.state.store, now, service=service, route=route)
+    return LayersHealthForm(layer_health=found)

@@ -23,6 +23,7 @@ from ragvigil.web.views.incidents import (
     incident_story,
     pages_form,
 )
+from ragvigil.web.views.layer_health import read_layer_health
 
 router = APIRouter(prefix="/api/v1")
 
@@ -147,4 +148,8 @@ def act(
 )
 def why(request: Request, route: Name = "", service: Name = "") -> WhyForm:
     """Open incidents first; without any, the last changes, running audits and what can be seen."""
-    return WhyForm(lines=list(_source(request).why(service, route)))
+    state = request.app.state
+    health = read_layer_health(
+        state.store, int(state.clock().timestamp()), service=service, route=route
+    )
+    return WhyForm(lines=list(_source(request).why(service, route)), layer_health=health)

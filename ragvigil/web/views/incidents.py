@@ -12,6 +12,7 @@ from ragvigil.model.incident import Incident, IncidentEvent, IncidentState, Seve
 from ragvigil.model.notice import Cause, ChangeKind
 from ragvigil.model.score import Layer
 from ragvigil.store.watch.incidents import PageCounts
+from ragvigil.web.views.layer_health import LayerHealthForm
 from ragvigil.web.views.posts import Name, PersonalPost, Text, Time
 from ragvigil.web.views.values import view
 
@@ -147,6 +148,9 @@ class WhyForm(BaseModel):
     """What is wrong and why, for a person."""
 
     lines: list[str] = Field(description="at most ten")
+    layer_health: list[LayerHealthForm] = Field(
+        default_factory=list, description="each layer over a day, with its parts; it never pages"
+    )
 
 
 class ActPost(PersonalPost):
