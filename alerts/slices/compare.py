@@ -103,7 +103,7 @@ def _joined(first: HourSums, second: HourSums) -> HourSums:
 def _of_service(
     sums: Mapping[SliceKey, HourSums], end: int, rules: DeltaSettings
 ) -> list[SliceDelta]:
-    keys = [key for key in sums if key.rubric and key.dimension]
+    keys = [key for key in sums if key.rubric and key.dimension and _whole(key) in sums]
     rows = [
         row
         for first in range(0, len(keys), AT_ONCE)
@@ -144,7 +144,7 @@ def _rollups(keys: Sequence[SliceKey], sums: Mapping[SliceKey, HourSums], end: i
         for key in keys:
             parts = [(sums[key], 1.0)]
             if is_rest:
-                parts = [(sums[replace(key, dimension="", value="")], 1.0), (sums[key], -1.0)]
+                parts = [(sums[_whole(key)], 1.0), (sums[key], -1.0)]
             for hours, sign in parts:
                 index.append(np.full(len(hours.start), len(series)))
                 minute.append(hours.start)
@@ -218,11 +218,16 @@ def _judged(raw: _Raw, wider: float, rules: DeltaSettings) -> SliceDelta:
     )
 
 
+def _whole(key: SliceKey) -> SliceKey:
+    """The same of all answers of the service."""
+    return replace(key, dimension="", value="")
+
+
 def _share(key: SliceKey, sums: Mapping[SliceKey, HourSums], first: int, end: int) -> float:
     """The slice's share of its service's answers of a window."""
     own = replace(key, rubric="", layer="", segment="")
     counted = []
-    for each in (own, replace(own, dimension="", value="")):
+    for each in (own, _whole(own)):
         hours = sums.get(each)
         inside = (hours.start >= first) & (hours.start < end) if hours else np.zeros(0, bool)
         counted.append(float(hours.sums[0][inside].sum()) if hours else 0.0)

@@ -13,6 +13,8 @@ HOURS_AT_ONCE = 6
 """Hours of a run; the others follow in the next ones."""
 LATE_SECONDS = 300
 """How long after its end an hour is summed: judged scores come late, and are summed then too."""
+SUMMED_SECONDS = 900
+"""How long after its end an hour has been summed, if the job runs every five minutes."""
 LAG_NANOS = 600 * 10**9
 """Roll-ups written this long before a run may have been half written when it read them."""
 TOPIC_SECONDS = 2 * HOUR

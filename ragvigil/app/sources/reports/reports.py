@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from alerts.settings import AlertsSettings
 from alerts.slices.compare import PAST_DAYS, slice_deltas
-from alerts.slices.job import DAY, HOUR, LATE_SECONDS
+from alerts.slices.job import DAY, HOUR, SUMMED_SECONDS
 from ragvigil.app.sources.reports.releases import release_form
 from ragvigil.app.sources.reports.sessions import SameMeaning, session_forms
 from ragvigil.evaluation.live.tracking import signal_reports
@@ -55,7 +55,7 @@ class Reports:
 
     def slices(self, now: datetime, service: str) -> SlicesForm:
         """Each slice against its past at the last hour that was summed. Raises StoreError."""
-        seconds = int(now.timestamp()) - LATE_SECONDS
+        seconds = int(now.timestamp()) - SUMMED_SECONDS
         end = seconds - seconds % HOUR
         rows = self._store.kept.of(
             ("slices", service, end),
@@ -69,11 +69,7 @@ class Reports:
         sums = slice_sums.read(self._store, end - PAST_DAYS * DAY, end, service)
         names = self._topic_names()
         return [
-            view(
-                SliceForm,
-                row,
-                name=names.get((row.dimension, row.value), row.value),
-            )
+            view(SliceForm, row, name=names.get((row.dimension, row.value), row.value))
             for row in slice_deltas(sums, end, self._alerts, self._alerts.slices.most)
         ]
 

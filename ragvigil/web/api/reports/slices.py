@@ -30,7 +30,7 @@ def slices(
 ) -> SlicesForm:
     """Each slice and rubric over the 6 and the 24 hours until the last full hour.
 
-    Hours are summed five minutes after they end.
+    An hour counts a quarter of an hour after it ended.
     """
     found = report_source(request).slices(request.app.state.clock(), service)
     chosen = [
