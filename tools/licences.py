@@ -29,11 +29,14 @@ READ = {
 
 def licence_of(library: Distribution) -> str:
     """The licence that a distribution names: as an expression, by classifiers, or in words."""
-    if expression := library.metadata.get("License-Expression"):
-        return str(expression)
-    classifiers = library.metadata.get_all("Classifier") or []
+    said = library.metadata
+    if "License-Expression" in said:
+        return said["License-Expression"]
+    classifiers = said.get_all("Classifier") or []
     named = [line.rpartition(" :: ")[2] for line in classifiers if line.startswith("License")]
-    return "; ".join(named) or str(library.metadata.get("License") or "").partition("\n")[0]
+    if not named and "License" in said:
+        return said["License"].partition("\n")[0]
+    return "; ".join(named)
 
 
 def is_allowed(licence: str) -> bool:
