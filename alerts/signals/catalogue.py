@@ -42,7 +42,8 @@ class Number:
     """A number that is compared with its own past.
 
     `is_logged` compares logarithms: for positive numbers with a long tail. `is_anchored` is false
-    where the zero is arbitrary, so that a change in percent has no meaning.
+    where the zero is arbitrary, so that a change in percent has no meaning. `is_graded` says that a
+    local model gives it: its grades lie where the model puts them, crowded at one end, say.
     """
 
     signal: str
@@ -52,6 +53,7 @@ class Number:
     causes: tuple[Cause, ...] = ()
     is_logged: bool = False
     is_anchored: bool = True
+    is_graded: bool = False
 
 
 RATES = (
@@ -204,6 +206,8 @@ _NUMBERS = (
         unit="answers",
         layer=Layer.GENERATION,
         causes=(Cause.GENERATION, Cause.RETRIEVAL),
+        is_anchored=False,
+        is_graded=True,
     ),
     Number(
         signal="context_relevance",
@@ -211,6 +215,8 @@ _NUMBERS = (
         unit="requests",
         layer=Layer.RETRIEVAL,
         causes=_RETRIEVED,
+        is_anchored=False,
+        is_graded=True,
     ),
     Number(
         signal="answer_relevance",
@@ -218,6 +224,8 @@ _NUMBERS = (
         unit="answers",
         layer=Layer.GENERATION,
         causes=(Cause.GENERATION,),
+        is_anchored=False,
+        is_graded=True,
     ),
     Number(
         signal="seconds_total",

@@ -39,6 +39,9 @@ LEAST_OWN = 2.0
 """Standard errors by which a route must have moved itself, to be named among several."""
 YOUNG = 1.5
 """Factor on the smallest change while a number has no days to compare with."""
+GRADED = 1.5
+"""Factor on the smallest change, in standard deviations, of a local model's grades: they have no
+level of which a share would be much, so their spread alone tells what counts."""
 TOGETHER_SECONDS = 10 * MINUTE
 """What moves so shortly before or after several routes did, on another one, is part of that."""
 NEW_LEVEL_SECONDS = 25 * HOUR
@@ -251,7 +254,7 @@ class MovedDetector:
         """The smallest change that counts, as compared."""
         share = self._settings.least_change
         relative = log(1 + share) if signal.is_logged else share * abs(shift.level)
-        spread = self._settings.least_sds * shift.sd
+        spread = self._settings.least_sds * shift.sd * (GRADED if signal.is_graded else 1)
         floor = max(relative if signal.is_anchored else 0.0, spread)
         return floor if shift.is_same_hours else YOUNG * floor
 

@@ -120,12 +120,16 @@ class MovedSettings(BaseModel):
         description="measures of an answer that are followed",
     )
     least_change: float = Field(
-        default=0.08, gt=0, description="smallest change that counts, as a share of the level"
+        default=0.08,
+        gt=0,
+        description="smallest change that counts, as a share of the level; not for scores by local "
+        "models, whose level means little",
     )
     least_sds: float = Field(
         default=0.3,
         gt=0,
-        description="smallest change that counts, in standard deviations of single requests",
+        description="smallest change that counts, in standard deviations of single requests; "
+        "half as much again for scores by local models",
     )
     fewest_requests: int = Field(
         default=30, ge=10, description="fewest requests of a window that can show a move"

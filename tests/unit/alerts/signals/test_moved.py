@@ -167,6 +167,27 @@ def test_a_change_too_small_to_matter_is_no_move_however_sure() -> None:
         assert not watched.step(made, NOW + (place + 1) * MINUTE, {})
 
 
+@pytest.mark.parametrize(
+    ("signal", "level", "is_found"),
+    [
+        ("groundedness", 0.90, True),  # 5 % of the level, one standard deviation of the grades
+        ("groundedness", 0.93, False),  # four tenths of one
+        (USE, 0.90, False),
+    ],
+)
+def test_grades_of_a_local_model_count_by_their_spread(
+    signal: str, level: float, *, is_found: bool
+) -> None:
+    made = hours(lambda _: {named(signal): values(0.95, 80, 0.05)}, 24 * DAYS)
+    made.advance(NOW)
+    watched = MovedDetector(MovedSettings())
+    found = []
+    for place in range(120):
+        add(made, NOW + place * MINUTE, {named(signal): values(level, 2, 0.05)})
+        found += watched.step(made, NOW + (place + 1) * MINUTE, {})
+    assert bool(found) is is_found
+
+
 def test_an_hour_of_the_past_is_enough_and_less_is_not() -> None:
     young = SignalMinutes()
     for place in range(90):
