@@ -19,7 +19,7 @@ look at such answers by meaning (`local/utilization.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -38,6 +38,9 @@ PROBES = 4
 """Words looked up, and sentences of the answer compared, for one sentence of a chunk."""
 FEW = 8
 """With at most this many sentences in an answer, all are compared: choosing would cost more."""
+CACHED_ANSWERS, CACHED_TEXTS = 64, 131_072
+"""Several scorers compare one answer with its chunks; records are scored in batches. Longer texts
+(in characters, an answer and its chunks) are not cached: together they bound the cache's memory."""
 CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
 """Longer chunks are not cached: together with CACHED_CHUNKS this bounds the cache's memory."""
@@ -99,18 +102,16 @@ class ChunkUtilization:
             return Score.not_applicable(self.rubric, "the answer was cut")
         if classify(record.answer).label == "refused":
             return Score.not_applicable(self.rubric, "the answer refused")
-        answer = AnswerSentences(record.answer)
+        texts = tuple(chunk.content or "" for chunk in record.context)
         used, used_sentences, all_sentences = [], 0, 0
-        for chunk in record.context:
-            chunk_sentences = prepared_sentences(chunk.content or "")
-            hits = [
-                i for i, sentence in enumerate(chunk_sentences) if overlap(sentence, answer) >= USED
-            ]
+        compared = compare(record.answer, texts).used
+        for chunk, text, hits in zip(record.context, texts, compared, strict=True):
+            chunk_sentences = prepared_sentences(text)
             all_sentences += len(chunk_sentences)
             used_sentences += len(hits)
             if hits:
                 places = [[chunk_sentences[i].start, chunk_sentences[i].end] for i in hits]
-                used.append({"chunk_id": chunk.chunk_id, "sentences": hits, "places": places})
+                used.append({"chunk_id": chunk.chunk_id, "sentences": [*hits], "places": places})
         return Score(
             rubric=self.rubric,
             value=len(used) / len(record.context),
@@ -136,18 +137,81 @@ def overlap(sentence: SentenceWords, answer: AnswerSentences) -> float:
     >>> overlap(words_of("it takes five days")[0], AnswerSentences("It takes five days. Bye."))
     1.0
     """
+    return max((share for _, share in _shares(sentence, answer)), default=0.0)
+
+
+def _shares(
+    sentence: SentenceWords, answer: AnswerSentences
+) -> Iterator[tuple[SentenceWords, float]]:
+    """The sentences of the answer that are compared with a chunk's, and their overlap."""
     shared = sentence.words & answer.words
     # The geometric mean is at most the root of the share that the whole answer has of the sentence,
     # so most sentences are rejected without comparing them one by one.
     if len("".join(shared)) < sentence.total * USED * USED:
-        return 0.0
-    best = 0.0
+        return
     for other in answer.nearest(shared):
         weight = len("".join(shared & other.words))
-        similar = weight * weight / other.total
-        if similar > best:
-            best = similar
-    return sqrt(best / sentence.total)
+        yield other, sqrt(weight * weight / other.total / sentence.total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceSource:
+    """A sentence of an answer by its offsets, and the places of the chunks that it repeats most."""
+
+    start: int
+    end: int
+    chunks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What an answer repeats: of each chunk the numbers of its sentences, and whence its own are.
+
+    `sources` leaves out sentences that repeat no chunk.
+    """
+
+    used: tuple[tuple[int, ...], ...]
+    sources: tuple[SentenceSource, ...]
+
+
+def compare(answer: str, chunks: tuple[str, ...]) -> Comparison:
+    """Compares each sentence of an answer with those of chunks. Caches short texts.
+
+    >>> texts = ("Card refunds take five working days.", "The shop is closed on Sunday.")
+    >>> compare("Refunds take five working days. Bye.", texts).sources
+    (SentenceSource(start=0, end=31, chunks=frozenset({0})),)
+    """
+    is_short = len(answer) + sum(map(len, chunks)) <= CACHED_TEXTS
+    return _cached_comparison(answer, chunks) if is_short else _compare(answer, chunks)
+
+
+def _compare(answer: str, chunks: tuple[str, ...]) -> Comparison:
+    said = AnswerSentences(answer)
+    shares: dict[tuple[int, int], dict[int, float]] = {}
+    used = []
+    for place, text in enumerate(chunks):
+        hits = []
+        for number, written in enumerate(prepared_sentences(text)):
+            near = [(other, share) for other, share in _shares(written, said) if share >= USED]
+            for other, share in near:
+                of_chunks = shares.setdefault((other.start, other.end), {})
+                of_chunks[place] = max(share, of_chunks.get(place, 0.0))
+            if near:
+                hits.append(number)
+        used.append(tuple(hits))
+    sources = tuple(
+        SentenceSource(start=start, end=end, chunks=_most(of_chunks))
+        for (start, end), of_chunks in sorted(shares.items())
+    )
+    return Comparison(used=tuple(used), sources=sources)
+
+
+_cached_comparison = lru_cache(maxsize=CACHED_ANSWERS)(_compare)
+
+
+def _most(shares: Mapping[int, float]) -> frozenset[int]:
+    most = max(shares.values())
+    return frozenset(place for place, share in shares.items() if share == most)
 
 
 def words_of(text: str) -> tuple[SentenceWords, ...]:

@@ -28,13 +28,10 @@ from typing import Self
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
-from scorers.chunk_utilization import USED, AnswerSentences, overlap, prepared_sentences, words_of
+from scorers.chunk_utilization import compare
 from scorers.context_recall import matches
 from scorers.golden import Case, question_key, read_golden
 from scorers.settings import ScorersSettings
-
-MOST_SENTENCES = 64
-"""Sentences of an answer that are looked at."""
 
 
 class NoiseSensitivity:
@@ -59,7 +56,8 @@ class NoiseSensitivity:
         gold = {place for found in matches(case.gold, record.context) for place in found}
         if not gold:
             return Score.not_applicable(self.rubric, "no gold chunk is in the prompt")
-        nearest = [near for near in nearest_chunks(record) if near]
+        texts = tuple(chunk.content or "" for chunk in record.context)
+        nearest = [source.chunks for source in compare(record.answer or "", texts).sources]
         if not nearest:
             return Score.not_applicable(self.rubric, "no sentence repeats a chunk")
         on_gold = sum(not gold.isdisjoint(near) for near in nearest)
@@ -69,24 +67,3 @@ class NoiseSensitivity:
             explanation=f"{on_gold} of {len(nearest)} sentences rest on a gold chunk",
             details={"matched": "words"},
         )
-
-
-def nearest_chunks(record: RagRecord) -> list[frozenset[int]]:
-    """By sentence of the answer, the places of the chunks that it repeats most; empty where none.
-
-    Several where it repeats as much of each: a corpus has duplicates.
-    """
-    answer = record.answer or ""
-    sentences = words_of(answer)[:MOST_SENTENCES]
-    chunks = [prepared_sentences(chunk.content or "") for chunk in record.context]
-    found = []
-    for sentence in sentences:
-        said = AnswerSentences(answer[sentence.start : sentence.end])
-        shares = [
-            max((overlap(written, said) for written in of_chunk), default=0.0)
-            for of_chunk in chunks
-        ]
-        best = max(shares, default=0.0)
-        near = (place for place, share in enumerate(shares) if share == best and best >= USED)
-        found.append(frozenset(near))
-    return found

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Self
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
@@ -34,9 +34,9 @@ K = 5
 class _Ranking:
     """Scores one number of the ranking."""
 
-    rubric: ClassVar[str]
-    number: ClassVar[str]
-    is_sparse: ClassVar[bool] = True
+    rubric: str
+    number: str
+    is_sparse = True
 
     def __init__(self, cases: Iterable[Case] = ()) -> None:
         self._recall = ContextRecall(cases)

@@ -156,11 +156,14 @@ class Runner:
             columns.append(column)
         if self._cpu_clock() - cpu_began > limit:
             self._name_slow(records, seconds)
-        rows = list(zip(*columns, strict=True)) if columns else [()] * len(records)
+        rows: list[tuple[Score, ...]] = (
+            list(zip(*columns, strict=True)) if columns else [()] * len(records)
+        )
         return [tuple(filter(self._is_kept, row)) for row in rows] if self._sparse else rows
 
     def _is_kept(self, score: Score) -> bool:
-        return score.value is not None or score.rubric not in self._sparse
+        applies = score.value is not None or bool(score.label)
+        return applies or score.rubric not in self._sparse
 
     def _score(self, scorer: Scorer, record: RagRecord, *, is_late: bool) -> Score:
         """The score of a record; `is_late` if its time is used up."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from ragvigil.inference.outcome import Unavailable
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
+from ragvigil.model.scorer import Scorer
 from scorers.context_entity_recall import ContextEntityRecall
 from scorers.context_recall import ContextRecall
 from scorers.golden import Case, question_key
@@ -70,7 +71,8 @@ class GoldenQuestions:
         if match is None:
             return ()
         case = replace(match.case, question=record.query or "")
-        scores = Runner([scorer([case]) for scorer in SCORERS]).score_all(record)
+        scorers: list[Scorer] = [scorer([case]) for scorer in SCORERS]
+        scores = Runner(scorers).score_all(record)
         return tuple(_said(score, match) for score in scores if score.value is not None)
 
     def _match(self, question: str, embedder: Embedder) -> Match | None:
