@@ -26,7 +26,7 @@ from random import Random
 from bench.rig.faults_pool import LAYERS
 from bench.rig.helpdesk_answers import HEALTHY, Told, answers
 from bench.rig.report import finish, progress
-from examples.helpdesk.corpus import Question, load_articles, load_questions
+from examples.helpdesk.corpus import Article, Question, load_articles, load_questions
 from examples.helpdesk.faults import Fault
 from ragvigil.evaluation.cache import ReplyCache
 from ragvigil.evaluation.case import Case
@@ -39,7 +39,7 @@ from ragvigil.evaluation.result_file import Header, Results
 from ragvigil.evaluation.run import Run, questions, run
 from ragvigil.evaluation.target.reply import Asked, record_of
 from ragvigil.evaluation.target.reply import plain_paths as paths
-from ragvigil.model.record import RagRecord
+from ragvigil.model.record import Document, RagRecord
 from scorers.golden import Fact, Gold, question_key
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
@@ -92,17 +92,30 @@ def case_of(question: Question, healthy: RagRecord) -> Case:
     articles = {article.article_id: article for article in load_articles()}
     article = articles.get(question.article_id or "")
     said = key(words(healthy.answer or ""))
+    chunks = [chunk for chunk in healthy.retrieved if chunk.document_id == question.article_id]
     sentences = [] if article is None else SENTENCE.split(" ".join(article.paragraphs))
     stated = [each for each in sentences if key(words(each)) in said]
     return Case(
         case_id=f"{question.route} {question.text}",
         question=question.text,
-        gold=(Gold(chunk_id=article.article_id),) if article else (),
+        gold=gold_of(article, chunks, stated[:1]),
         facts=tuple(Fact(text=each) for each in stated[:1]),
         must_refuse=article is None,
         slices={"language": (question.language,), "route": (question.route,)},
         group=question_key(question.text),
     )
+
+
+def gold_of(
+    article: Article | None, chunks: Sequence[Document], stated: Sequence[str]
+) -> tuple[Gold, ...]:
+    """The chunk that states the fact, as its signer saw it; else the article."""
+    if article is None:
+        return ()
+    for chunk in chunks:
+        if stated and key(words(stated[0])) in key(words(chunk.content or "")):
+            return (Gold(chunk_id=chunk.chunk_id, text=chunk.content or ""),)
+    return (Gold(chunk_id=article.article_id),)
 
 
 def result_of(case: Case, told: Told, measures: Measures) -> Result:

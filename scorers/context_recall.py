@@ -25,6 +25,7 @@ halves of a gold chunk (at 1 % false matches it finds under a fifth of them).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import log2
 from typing import Self
 
@@ -160,19 +161,30 @@ def covering_place(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> list[
     >>> covering_place(gold, [begin, words("Vouchers are never paid out in cash, by any shop.")])
     [1]
     """
+    if len(gold) < FEWEST:
+        return []
+    places = (place for place, n in enumerate(covered(gold, texts)) if n >= NEAR * len(gold))
+    return list(islice(places, 1))
+
+
+def covered(gold: Sequence[str], texts: Sequence[Sequence[str]]) -> Iterator[int]:
+    """For each text, how many words of a gold text it and those before it contain, in runs.
+
+    >>> gold = words("Card refunds take five days.")
+    >>> list(covered(gold, [words("Shops."), words("All refunds take five days.")]))
+    [0, 4]
+    """
     # In a text of mostly unspaced script, a word is one character: runs are twice as long.
     run = RUN if length(gold) > 0.75 * len(gold) else 2 * RUN
     starts: dict[tuple[str, ...], list[int]] = {}
     for start, words_there in enumerate(_runs(gold, run)):
         starts.setdefault(words_there, []).append(start)
-    covered: set[int] = set()
-    for place, text in enumerate(texts):
+    places: set[int] = set()
+    for text in texts:
         for words_there in _runs(text, run):
             for start in starts.get(words_there, ()):
-                covered.update(range(start, start + run))
-        if len(gold) >= FEWEST and len(covered) >= NEAR * len(gold):
-            return [place]
-    return []
+                places.update(range(start, start + run))
+        yield len(places)
 
 
 def _runs(text: Sequence[str], run: int) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,8 @@
 | a rubric's name | as in production, by the same code |
 | `recall@k hit@k precision@k ndcg@k mrr` | where the retriever put the gold chunks |
 | `gold_precision` | mean precision at the ranks of gold chunks in the prompt |
+| `gold_covered` | share of the gold texts that the prompt holds |
+| `gold_unchanged` | 1 where the chunks of the gold ids say what they did, 0 for edited ones |
 | `rerank_gain` | nDCG@10 after the reranker minus before |
 | `facts_stated` | share of the vital facts that the answer states |
 | `equivalence` | cosine of the answer's and the expected answer's vectors |
@@ -145,6 +147,8 @@ def _values(
     refusal = next((score.label for score in scores if score.rubric == "refusal"), "")
     return values | {
         "gold_precision": way.precision,
+        "gold_covered": way.covered,
+        "gold_unchanged": None if way.is_unchanged is None else float(way.is_unchanged),
         "rerank_gain": way.rerank_gain,
         "facts_stated": stated(case.facts, record.answer or ""),
         "equivalence": _equivalence(case, record, by.embed),

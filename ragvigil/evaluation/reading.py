@@ -18,6 +18,9 @@ from ragvigil.model.score import Kind, Score, upstream_place
 MOST_LETTERS = 300
 """Of a reason."""
 
+LEAST_COVERED = 0.5
+"""Of a gold text in the prompt; with less of it an answer's failure is not the model's."""
+
 Failure = tuple[Reading, str]
 
 
@@ -42,7 +45,18 @@ def read(evidence: Evidence) -> tuple[Reading | None, str]:
     missed = None if evidence.case.must_refuse else _missed(evidence.way)
     if missed and (failure or not evidence.values.get("facts_stated")):
         return missed
-    return failure or (None, "")
+    return (failure and _changed(evidence.way)) or failure or (None, "")
+
+
+def _changed(way: GoldWay | None) -> Failure | None:
+    """What became of gold chunks that came by their ids, and no longer say what they said."""
+    if way is None:
+        return None
+    if way.is_unchanged is False:
+        return Reading.GOLD_CHANGED, "a gold chunk says something else than it did"
+    if way.covered is not None and way.covered < LEAST_COVERED:
+        return Reading.CUT_FROM_CONTEXT, f"{way.covered:.0%} of the gold text reached the prompt"
+    return None
 
 
 def _missed(way: GoldWay | None) -> Failure | None:

@@ -25,6 +25,8 @@ class Reading(StrEnum):
     """Why a case failed: the first step, in this order, at which it went wrong."""
 
     TARGET_ERROR = "target_error"
+    GOLD_CHANGED = "gold_changed"
+    """The gold chunk says something else than it did when the case was signed."""
     NOT_RETRIEVED = "not_retrieved"
     LOST_BY_RERANKER = "lost_by_reranker"
     CUT_FROM_CONTEXT = "cut_from_context"

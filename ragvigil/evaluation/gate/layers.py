@@ -12,10 +12,14 @@ from ragvigil.evaluation.gate.pairs import ANSWERED
 from ragvigil.evaluation.result import COSTS, Reading
 from ragvigil.model.score import Layer
 
-RANKING = ("recall@", "hit@", "precision@", "ndcg@", "map@", "mrr", "rerank_gain", "gold_precision")
+RANKING = ("recall@", "hit@", "precision@", "ndcg@", "map@", "mrr", "rerank_gain", "gold_precision",
+           "gold_covered")  # fmt: skip
 """How the names of ranking metrics begin; rubrics say their layer themselves."""
+UNCHANGED = "gold_unchanged"
+"""The value that tells of the corpus."""
 PARTS = {
     Reading.TARGET_ERROR: "target",
+    Reading.GOLD_CHANGED: "corpus",
     Reading.NOT_RETRIEVED: "retrieval",
     Reading.LOST_BY_RERANKER: "retrieval (reranker)",
     Reading.CUT_FROM_CONTEXT: "retrieval (context)",
@@ -34,6 +38,8 @@ def layer_of(rubric: str, layers: Mapping[str, Layer]) -> str:
     """The layer of a rubric by the rubrics' own files; generation where nothing says otherwise."""
     if rubric == ANSWERED or rubric in COSTS:
         return PARTS[Reading.TARGET_ERROR]
+    if rubric == UNCHANGED:
+        return PARTS[Reading.GOLD_CHANGED]
     if rubric in layers:
         return layers[rubric].value
     return Layer.RETRIEVAL.value if rubric.startswith(RANKING) else Layer.GENERATION.value

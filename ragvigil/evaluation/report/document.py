@@ -17,7 +17,7 @@ from ragvigil.model.score import Layer
 
 WORST = list(Reading)
 """The order of failures: upstream first."""
-ORDER = (*Layer, PARTS[Reading.TARGET_ERROR])
+ORDER = (PARTS[Reading.GOLD_CHANGED], *Layer, PARTS[Reading.TARGET_ERROR])
 
 
 def as_document(run: Results, layers: Mapping[str, Layer]) -> dict[str, Any]:

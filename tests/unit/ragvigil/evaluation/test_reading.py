@@ -98,3 +98,31 @@ def test_precision_counts_the_ranks_of_gold() -> None:
     found = GoldWay(CASE.gold, record)
     assert found.precision == 0.5
     assert found.rerank_gain == pytest.approx(1 - 0.6309, abs=1e-4)
+
+
+TEXT = "Card refunds take 5 days, counted from the day on which the parcel came back to us."
+
+
+@pytest.mark.parametrize(
+    ("contents", "unchanged", "covered", "expected"),
+    [
+        ((TEXT,), True, 1.0, Reading.CONTRADICTED),
+        ((f"Refunds. {TEXT} Ask us.",), True, 1.0, Reading.CONTRADICTED),
+        ((TEXT.replace("5", "9"),), False, 13 / 17, Reading.GOLD_CHANGED),
+        (("Card refunds take 5 days,",), True, 5 / 17, Reading.CUT_FROM_CONTEXT),
+        (("Vouchers are never paid out in cash.",), None, 0.0, Reading.CUT_FROM_CONTEXT),
+        ((None,), None, None, Reading.CONTRADICTED),
+    ],
+)
+def test_a_gold_chunk_that_says_something_else_is_the_corpus_and_a_piece_of_it_the_retriever(
+    contents: tuple[str | None, ...],
+    unchanged: bool | None,
+    covered: float | None,
+    expected: Reading,
+) -> None:
+    chunks = tuple(Document(chunk_id="g", content=content) for content in contents)
+    record = RagRecord(record_id="1", trace_id="1", retrieved=chunks, context=chunks)
+    found = GoldWay((Gold(chunk_id="g", text=TEXT),), record)
+    assert (found.is_unchanged, found.covered) == (unchanged, covered)
+    assert reading(WRONG, found) is expected
+    assert reading(RIGHT, found) is None

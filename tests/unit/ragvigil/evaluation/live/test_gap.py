@@ -50,7 +50,7 @@ def test_too_few_are_compared_with_nothing(cases: int, answers: int) -> None:
 
 def test_equal_traffic_is_rarely_apart() -> None:
     """Twelve rubrics a run, of the same distribution on both sides: at most 5 % of runs."""
-    dice, runs = Random(4), 400
+    dice, runs = Random(4), 150
     rubrics = [f"r{number}" for number in range(12)]
 
     def drawn(n: int, rubric: str) -> Sums:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from ragvigil.app.cli.main import app
 from ragvigil.model.issue import FailureKind
 from ragvigil.store.engine.store import Store
 from tests import mended_desk
@@ -59,6 +61,7 @@ def test_a_mended_issue_is_resolved_and_its_story_says_why(daemon: Commands) -> 
     assert "3 of 3 failing questions pass now" in story["events"][-1]["text"]
 
 
+@pytest.mark.slow
 def test_what_still_fails_or_broke_is_named_and_nothing_resolved(daemon: Commands) -> None:
     mended_desk.broken |= {"return", "card"}
     said = evaluated(daemon, "--resolve-in", "2.4.1", status=1)
@@ -69,6 +72,7 @@ def test_what_still_fails_or_broke_is_named_and_nothing_resolved(daemon: Command
     assert story["state"] == "new"
 
 
+@pytest.mark.slow
 def test_a_case_that_must_pass_is_asked_too(daemon: Commands) -> None:
     rows = (
         {"case_id": "m1", "question": "Is water wet?", "must_pass": True,
@@ -81,6 +85,7 @@ def test_a_case_that_must_pass_is_asked_too(daemon: Commands) -> None:
     assert "1 broke: must pass m1" in evaluated(daemon, "set.jsonl", status=1)
 
 
+@pytest.mark.slow
 def test_of_what_code_cannot_ask_again_nothing_is_said(store: Store, daemon: Commands) -> None:
     other = "b" * 16
     disliked = failure(20, question="Why?", kind=FailureKind.THUMBS_DOWN, rubric="", rubrics=())
@@ -90,8 +95,14 @@ def test_of_what_code_cannot_ask_again_nothing_is_said(store: Store, daemon: Com
     assert "Of 2 nothing can be said: completeness was not measured; users disliked it" in said
 
 
-def test_the_command_says_what_it_needs(daemon: Commands) -> None:
-    assert "SET or --issue is needed" in daemon.say("evaluate", *TARGET, status=2)
+def test_the_command_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def said(*arguments: str) -> str:
+        done = CliRunner().invoke(app, ["evaluate", *arguments, *TARGET])
+        assert done.exit_code == 2
+        return done.output
+
+    assert "SET or --issue is needed" in said()
     Path("set.jsonl").write_text('{"question": "Why?"}\n')
-    said = daemon.say("evaluate", "set.jsonl", *TARGET, "--resolve-in", "2", status=2)
-    assert "--resolve-in needs --issue" in said
+    assert "--resolve-in needs --issue" in said("set.jsonl", "--resolve-in", "2")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragvigil.app.cli.evaluation import send
 from ragvigil.app.sources.reports.offline import Offline
 from ragvigil.model.score import Layer, Score, Stream
 from ragvigil.model.topic import Topic, TopicMap
@@ -116,6 +117,7 @@ def test_a_set_that_is_easier_than_users_is_said_to_be_with_the_topics_that_it_l
     assert "It lacks 1 large topics, the largest of them: gift cards (33%)." in said
 
 
+@pytest.mark.slow
 def test_live_answers_of_another_release_are_not_compared(store: Store, daemon: Commands) -> None:
     cases(30)
     live_answers(store, 200, release="2.4.0", right=0.6)
@@ -123,13 +125,14 @@ def test_live_answers_of_another_release_are_not_compared(store: Store, daemon: 
 
 
 def test_what_is_sent_is_in_no_live_table_and_replaces_itself(
-    store: Store, daemon: Commands
+    store: Store, daemon: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cases(120)
+    monkeypatch.setattr(send, "AT_ONCE", 2)
+    cases(5)
     sent(daemon)
     counts = {row["table"]: int(row["rows"]) for row in store.read("row_counts")}
     written = {table for table, rows in counts.items() if rows} - {"migrations", "acts"}
     assert written == {"offline_scores"}
     sent(daemon)
     runs = store.read("offline_runs", {"run_id": "", "limit": 10})
-    assert [(run["cases"], run["failed"]) for run in runs] == [(120, 0), (120, 0)]
+    assert [(run["cases"], run["failed"]) for run in runs] == [(5, 0), (5, 0)]
