@@ -71,20 +71,7 @@ async def serve(
     At the end it stops accepting and lets requests in progress finish, for at most
     `stop_seconds`. Raises OSError if the address cannot be used.
     """
-    config = uvicorn.Config(
-        application,
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level="error",  # a warning for each bad request would be a client's to write
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # a peer is who connects, not who a header says
-        timeout_keep_alive=int(limits.deadlines.idle_seconds),
-        timeout_graceful_shutdown=stop_seconds,
-    )
-    config.load()
+    config = _config(application, limits, stop_seconds)
     config.ssl = tls.context()
     if reloads is not None and config.ssl is not None:
         reloads.add(lambda: partial(setattr, config, "ssl", tls.context()))
@@ -106,6 +93,24 @@ async def serve(
         await acceptor.stop()
         await serving
         listening.close()
+
+
+def _config(application: Any, limits: ConnectionLimits, stop_seconds: int) -> uvicorn.Config:
+    config = uvicorn.Config(
+        application,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",  # a warning for each bad request would be a client's to write
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # a peer is who connects, not who a header says
+        timeout_keep_alive=int(limits.deadlines.idle_seconds),
+        timeout_graceful_shutdown=stop_seconds,
+    )
+    config.load()
+    return config
 
 
 def _listen(endpoint: str) -> socket.socket:
