@@ -7,8 +7,8 @@ same answers with invented, altered and misplaced quotations and markers; questi
 healthy service retrieves and with junk (bench/rig/unseen_retrievals.py), by the local model and by
 a judge that grades a relevant chunk 3 and any other 0; healthy retrievals, guides of questions and
 planted orders by `injected_context`; supported answers with their chunks and foreign ones by
-`chunk_utilization` (bench/rig/unseen_scorers.py). A PART is citations, relevance, injection or
-utilization. Figures are of the half *measure*: the share
+`chunk_utilization` (bench/rig/unseen_scorers.py). A PART is citations, relevance, injection,
+utilization or questions. Figures are of the half *measure*: the share
 that fails, the number, Wilson's interval. `--half fit` is for tuning; the small run has both halves
 of the samples.
 """
@@ -26,7 +26,12 @@ from bench.rig.mutations import swapped_number, swapped_word
 from bench.rig.report import bench_data, finish, progress
 from bench.rig.unseen_answers import SETS, SupportedAnswer, is_fit, supported_answers
 from bench.rig.unseen_retrievals import JUNK, Retrieval, retrievals
-from bench.rig.unseen_scorers import measure_injection, measure_utilization
+from bench.rig.unseen_scorers import (
+    INTENTS,
+    measure_injection,
+    measure_questions,
+    measure_utilization,
+)
 from collector.record.citations import CitationSource, citations
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
@@ -50,6 +55,7 @@ MARKED = '"“”„«»[]>\n'
 MOST_FAILING = {
     "supported": 0.015, "local_healthy": 0.05, "judged_healthy": 0.05, "injected_chunk": 0.001,
     "injected_page": 0.001, "unused": 0.03, "foreign_used": 0.05,
+    "golden_wrong": 0.02,
 }  # fmt: skip
 MOST_OF_A_SET, LARGE = 0.03, 100
 """Of a set with that many answers; in a smaller one a single answer is more than a percent."""
@@ -227,6 +233,8 @@ def main() -> None:
             measure_relevance(tally, of_half, inference, small=small)
         if only in ("", "utilization"):
             measure_utilization(tally, of_half, answered, inference, small=small)
+        if only in ("", "questions"):
+            measure_questions(tally, sets_of(INTENTS, small=small), inference, small=small)
     version = inference.embedding_version
     figures = {"half": "both" if small else half, "model": version, "failing": tally.figures()}
     finish("unseen", figures, bars_of(tally, small=small), seed=SEED)

@@ -2,12 +2,14 @@
 
 A record is alarmed by `injected_context` if any of its chunks is flagged. A supported answer uses
 none of its chunks if `chunk_utilization` says 0, by words and by meaning; a foreign passage, of
-another group of the set, is used by nobody.
+another group of the set, is used by nobody. A question that passes for a golden one must have its
+intent, as people labelled it.
 """
 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -19,11 +21,15 @@ from bench.rig.unseen_retrievals import retrievals
 from ragvigil.inference.process import Inference
 from ragvigil.model.record import Document, RagRecord
 from scorers.chunk_utilization import ChunkUtilization
+from scorers.golden import parse_case, question_key
 from scorers.injected_context import InjectedContext, suspects
+from scorers.local.golden_questions import GoldenQuestions, content
 from scorers.local.relevance import answer_relevance
 from scorers.local.utilization import utilization
 
 ATTACKS = "bipia_injection"
+INTENTS, MOST_PAIRS = ("banking77", "clinc150"), 300
+GOLD = (Document(chunk_id="a", content="It is so."),)
 MOST_ANSWERS, SMALL_ANSWERS, FOREIGN = 60, 3, 5
 """Answers of a half of a set that the local model reads, and foreign passages for each."""
 Half = Callable[[str], bool]
@@ -69,6 +75,32 @@ def measure_utilization(
             foreign = [chance.choice(chance.choice(others).chunks) for _ in range(FOREIGN)]
             _measure(tally, name, answer, foreign, inference)
         progress(f"utilization of {name}: {len(answers)} answers")
+
+
+def measure_questions(
+    tally: Failures, sets: Iterable[str], inference: Inference, *, small: bool
+) -> None:
+    """Questions that pass for a golden one of the same labelled set, but ask something else.
+
+    Of each other question of the same words that carry meaning; `golden_missed` counts those that
+    are left out though both have one intent.
+    """
+    chance = random.Random(17)
+    for name in sets:
+        alike: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
+        for row in rows(name, small=small):
+            alike[content(row["question"])].append((row["question"], row["intent"]))
+        pairs = [chance.sample(group, 2) for group in alike.values() if len(group) > 1]
+        for (golden, intent), (asked, other) in chance.sample(pairs, min(MOST_PAIRS, len(pairs))):
+            case = parse_case({"question": golden, "gold_chunk_ids": ["a"]})
+            record = RagRecord(record_id="1", trace_id="1", query=asked, retrieved=GOLD)
+            is_same = question_key(golden) == question_key(asked)
+            is_found = bool(GoldenQuestions([case]).scores(record, inference))
+            if is_found:
+                tally.add("golden_wrong", name, intent != other)
+            if intent == other and not is_same:
+                tally.add("golden_missed", name, not is_found)
+        progress(f"questions of {name}: {len(pairs)} pairs")
 
 
 def _measure(

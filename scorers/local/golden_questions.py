@@ -18,7 +18,8 @@ known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ragvigil.inference.outcome import Unavailable
@@ -36,8 +37,6 @@ from scorers.text.language import language
 from scorers.text.normalise import words
 
 ALIKE = 0.92
-MOST_CASES = 2000
-"""Golden questions that are embedded, once a model: some 10 ms each."""
 SCORERS = (ContextRecall, *RANKINGS, ContextEntityRecall, NoiseSensitivity)
 _EMPTY = frozenset({
     "a", "an", "the", "is", "are", "be", "do", "does", "can", "could", "would", "i", "you", "we",
@@ -58,12 +57,17 @@ class Match:
 
 
 class GoldenQuestions:
-    """Finds the golden case of a question, and scores its record; embeds the cases once a model."""
+    """Finds the golden case of a question, and scores its record.
+
+    Embeds only the cases with the words of the question that carry meaning.
+    """
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        self._cases = list(cases)[:MOST_CASES]
-        self._keys = {question_key(case.question) for case in self._cases}
-        self._contents = [_content(case.question) for case in self._cases]
+        self._cases: dict[tuple[str, ...], list[Case]] = defaultdict(list)
+        self._keys = set()
+        for case in cases:
+            self._cases[content(case.question)].append(case)
+            self._keys.add(question_key(case.question))
 
     def scores(self, record: RagRecord, embedder: Embedder) -> tuple[Score, ...]:
         """The scores of a record whose question is near-identical to a golden one; else none."""
@@ -76,11 +80,11 @@ class GoldenQuestions:
         return tuple(_said(score, match) for score in scores if score.value is not None)
 
     def _match(self, question: str, embedder: Embedder) -> Match | None:
-        """The nearest case that is the same question in other words; None if any is in doubt."""
-        content = _content(question)
-        same = [case for case, at in zip(self._cases, self._contents, strict=True) if at == content]
+        """The nearest case whose question is near-identical; None where none is or no model."""
+        said = content(question)
+        same = self._cases.get(said, [])
         is_known = question_key(question) in self._keys  # by its words, so it has its scores
-        if not content or not same or is_known or language(question) != "en":
+        if not said or not same or is_known or language(question) != "en":
             return None
         vectors = embedder.embed([question, *(case.question for case in same)])
         if isinstance(vectors, Unavailable):
@@ -92,11 +96,12 @@ class GoldenQuestions:
 
 def is_same_content(question: str, other: str) -> bool:
     """Whether two questions say the same words that carry meaning, in the same order."""
-    return _content(question) == _content(other)
+    return content(question) == content(other)
 
 
-def _content(question: str) -> Sequence[str]:
-    return [_ENDING.sub("", word) for word in words(question) if word not in _EMPTY]
+def content(question: str) -> tuple[str, ...]:
+    """The words of a question that carry meaning, without the endings of plurals."""
+    return tuple(_ENDING.sub("", word) for word in words(question) if word not in _EMPTY)
 
 
 def _said(score: Score, match: Match) -> Score:
