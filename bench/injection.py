@@ -229,55 +229,56 @@ def held_out_figures(unseen: Mapping[str, list[planted.Example]]) -> dict[str, o
     }
 
 
+def recall_figures(
+    listed: Sequence[dict[str, Any]], unseen: Mapping[str, list[planted.Example]]
+) -> dict[str, object]:
+    """What the model as it is finds of the attacks, and of those in groups it did not learn."""
+    attacks = [row for row in listed if row["injected"]]
+    hits = [(is_plain(row), any(suspects(text) for text in texts_of(row))) for row in attacks]
+    orders = [hit for asks, hit in hits if not asks]
+    held_out = [bool(suspects(attack.text)) for found in unseen.values() for attack in found]
+    return {
+        "recall": share(orders),
+        "attacks": len(orders),
+        "recall_groups_held_out": share(held_out),
+        "attacks_held_out": len(held_out),
+        "plain_questions_found": share([hit for asks, hit in hits if asks]),
+        "plain_questions": len(hits) - len(orders),
+    }
+
+
+def alarms_of(chunks: Mapping[str, Sequence[str]]) -> dict[str, list[bool]]:
+    """Whether each ordinary chunk is flagged, by name."""
+    return {name: [bool(suspects(text)) for text in texts] for name, texts in chunks.items()}
+
+
 def main() -> None:
     small = "--small" in sys.argv
     listed = rows(SET, small=small)
-    attacks = [row for row in listed if row["injected"]]
-    hits = [(is_plain(row), any(suspects(text) for text in texts_of(row))) for row in attacks]
-    as_it_is = [hit for asks, hit in hits if not asks]
-    unseen_kinds = unseen_attacks(listed)
-    in_unseen_groups = [
-        bool(suspects(attack.text)) for found in unseen_kinds.values() for attack in found
-    ]
+    attacks = unseen_attacks(listed)
     ordinary = ordinary_chunks(small=small)
     ordinary[SET] = [text for row in listed if not row["injected"] for text in texts_of(row)]
-    alarms = {name: [bool(suspects(text)) for text in texts] for name, texts in ordinary.items()}
-    unseen = [
-        is_alarm for name, found in alarms.items() if name not in LEARNED for is_alarm in found
-    ]
-    total = joined(alarms)
-    pages = {
-        kind: [bool(suspects(text)) for text in chunks]
-        for kind, chunks in question_pages(small=small).items()
-    }
-    hidden = disguised(
-        [text for texts in ordinary.values() for text in texts if not findings(text)]
-    )
+    texts = [text for chunks in ordinary.values() for text in chunks]
+    alarms, pages = alarms_of(ordinary), alarms_of(question_pages(small=small))
+    unseen = joined({name: found for name, found in alarms.items() if name not in LEARNED})
+    total, hidden = joined(alarms), disguised([text for text in texts if not findings(text)])
     recall_hidden = share(joined(hidden)) or 0.0
     figures: dict[str, object] = {
-        "recall": share(as_it_is),
-        "attacks": len(as_it_is),
-        "recall_groups_held_out": share(in_unseen_groups),
-        "attacks_held_out": len(in_unseen_groups),
-        "plain_questions_found": share([hit for asks, hit in hits if asks]),
-        "plain_questions": len(hits) - len(as_it_is),
-        "question_pages": len(joined(pages)),
-        "false_alarms_question_pages": {kind: share(found) for kind, found in pages.items()},
+        **recall_figures(listed, attacks),
         "recall_disguised": recall_hidden,
         "recall_by_disguise": {name: share(found) for name, found in hidden.items()},
         "false_alarms": sum(total) / len(total),
         "false_alarms_by_set": {name: share(found) for name, found in alarms.items()},
         "false_alarms_unseen_sets": share(unseen),
-        "clean_chunks": [len(total), len(unseen)],
-        **micros([text for texts in ordinary.values() for text in texts]),
+        "false_alarms_question_pages": {kind: share(found) for kind, found in pages.items()},
+        "clean_chunks": [len(total), len(unseen), len(joined(pages))],
+        **micros(texts),
     }
     bars = {f"recall of disguised orders >= {LEAST_DISGUISED}": recall_hidden >= LEAST_DISGUISED}
     if bench_data() and not small:
-        figures |= held_out_figures(unseen_kinds)
-        bars |= {
-            f"{name} >= {least}": (figures[name] or 0) >= least
-            for name, least in LEAST_RECALL.items()
-        }
+        figures |= held_out_figures(attacks)
+        for name, least in LEAST_RECALL.items():
+            bars[f"{name} >= {least}"] = float(str(figures[name] or 0)) >= least
         bars[f"clean chunks >= {FEWEST_CLEAN}"] = len(total) >= FEWEST_CLEAN
     for name, found in (("all chunks", total), ("unseen sets", unseen), ("pages", joined(pages))):
         bars[f"false alarms of {name} <= {MOST_ALARMS}"] = sum(found) <= MOST_ALARMS * len(found)
