@@ -7,11 +7,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ragvigil.web.views.posts import Name, Time
+
 MOST_CASES = 500
 """Cases of one request; a larger run is sent in several, under one id."""
 MOST_VALUES = 200
 
-Name = Annotated[str, Field(max_length=256)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -36,7 +37,7 @@ class EvaluationPost(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     run_id: str = Field(pattern="^[0-9a-f]{12,32}$")
-    ran: datetime
+    ran: Time
     set_name: Name
     set_hash: Name
     target: Name
