@@ -3,12 +3,11 @@
     .venv/bin/python bench/refusal.py [--small]
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
-partial. Three sets of wordings were written by people who do not know the patterns. The patterns
-were mended on the first (`rig/refusal_wordings.jsonl`): `fit` says how well they fit it. Whoever
-changes them never reads the second and third (`rig/refusal_wordings_unseen.jsonl`,
-`rig/refusal_wordings_third.jsonl`), and the bars judge those two alone. Labelled answers in full
-are halved by the hash of their group: patterns are tuned on one half and measured here on the
-other.
+partial. Five sets of wordings were written by people who do not know the patterns or the words.
+Four may be read and learned from (LEARNED): `fit` says how well the code fits them, no more.
+Whoever changes patterns, words or the model never reads the fourth (HELD_OUT), and the bars judge
+that alone. Labelled answers in full are halved by the hash of their group: one half is learned
+from, the other is measured here.
 """
 
 from __future__ import annotations
@@ -28,13 +27,14 @@ from scorers.text.stance import classify
 LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
-FLOOR_RECALL, CEILING_PARTIAL = 0.85, 0.034
-"""What the small size judges on the unseen wordings, lest it get worse: two points worse than what
-was measured when the third set was new (recall 0.869, partial 0.011). The full size judges the
-real bars."""
+MOST_NEAR_REFUSED = 0.02
+FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.83, 0.03, 0.06
+"""What the small size judges on the held-out wordings, lest it get worse: two points worse than
+what was measured. The full size judges the real bars."""
 RIG = Path(__file__).parent / "rig"
-FIT = RIG / "refusal_wordings.jsonl"
-UNSEEN = (RIG / "refusal_wordings_unseen.jsonl", RIG / "refusal_wordings_third.jsonl")
+LEARNED = ("refusal_wordings.jsonl", "refusal_wordings_own.jsonl", "refusal_wordings_unseen.jsonl",
+           "refusal_wordings_third.jsonl")  # fmt: skip
+HELD_OUT = "refusal_wordings_fourth.jsonl"
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
 WHOLE_SETS = (*SETS, "ragtruth_qa", "expertqa_claims", "lfqa_verification", "halueval_qa",
               "attributionbench_dev", "rgb_fact")  # fmt: skip
@@ -151,6 +151,7 @@ def bars_of(figures: Mapping[str, Any], *, small: bool) -> dict[str, bool]:
     unseen = figures["unseen"]["all"]
     least = FLOOR_RECALL if small else LEAST_RECALL
     most = CEILING_PARTIAL if small else MOST_PARTIAL
+    near = CEILING_NEAR if small else MOST_NEAR_REFUSED
     return {
         f"mtrag_un F1 >= {LEAST_F1}": figures["mtrag_un_f1"] >= LEAST_F1,
         f"F1 >= {LEAST_F1} in each of 8 languages": len(languages) >= 8
@@ -160,6 +161,7 @@ def bars_of(figures: Mapping[str, Any], *, small: bool) -> dict[str, bool]:
         <= 0.05,
         f"recall on unseen wordings >= {least}": unseen["recall"] >= least,
         f"unseen near answers called partial <= {most}": unseen["false_partial"] <= most,
+        f"unseen near answers called refused <= {near}": unseen["false_refused"] <= near,
         f"full answers called refused <= {MOST_REFUSED}": full["refused"] <= MOST_REFUSED,
         f"full answers called partial <= {MOST_PARTIAL}": full["partial"] <= MOST_PARTIAL,
     }
@@ -170,9 +172,8 @@ def main() -> None:
     figures: dict[str, object] = {
         **of_labelled(small=small),
         "languages_f1": by_language(),
-        "unseen": wordings(*UNSEEN),
-        "third": wordings(UNSEEN[1])["all"],
-        "fit": wordings(FIT),
+        "unseen": wordings(RIG / HELD_OUT),
+        "fit": {name: wordings(RIG / name)["all"] for name in LEARNED},
         "full_answers": full_answers(small=small),
     }
     finish("refusal", figures, bars_of(figures, small=small), seed=0)

@@ -15,8 +15,10 @@ answer declines or says that the information is missing, and states nothing else
 advice where to look and questions do not count as statements. *Partial*: it does both; a caveat
 behind an answer in full (*note that the passages give no exact time*) makes it no partial one.
 A code word (`N/A`, `NO_ANSWER`) or a phrase without a verb (*Not mentioned in the context.*) at the
-start refuses too. Quotations and code are not the answer's own words and are ignored. Patterns are
-data, per language (`text/refusal_patterns.toml`; `text/denials.toml`: what is denied, and of whom).
+start refuses too. Quotations and code are not the answer's own words and are ignored. Sentences are
+read by patterns of wordings, per language (`text/refusal_patterns.toml`; `text/denials.toml`: what
+is denied, and of whom), and by a small model of the kinds of words that a refusal is made of
+(`text/refusal_words`, `models/refusal.md`), which finds wordings that no pattern has.
 """
 
 from __future__ import annotations

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import lru_cache
 
-from scorers.text.denials import Denials, denials
-from scorers.text.language import are_alike, language
 from scorers.text.own_words import own_words
-from scorers.text.patterns import any_of, compile_pattern, encodable
-from scorers.text.sentences import Sentence, ending, sentences
+from scorers.text.refusal_model import weigh
+from scorers.text.refusal_patterns import (
+    LEAST_CLAUSE,
+    asks,
+    clauses,
+    is_bare,
+    is_caveat,
+    is_courtesy,
+    is_polar,
+    refusing_by_words,
+)
+from scorers.text.refusal_signs import ANSWERING, DENYING, kinds, spoken
+from scorers.text.sentences import Sentence, sentences
 from scorers.text.tokens import tokens
 
 LEAST_WORDS, LEAST_PART = 4, 5
@@ -23,17 +27,15 @@ LEAST_WORDS, LEAST_PART = 4, 5
 MANY_STATEMENTS = 3
 """An answer that states as much in other sentences is no partial one for a caveat: *note that the
 passages do not give the exact time*."""
-MOST_BARE = 120
-"""Characters of a refusal without a verb."""
-LEAST_CLAUSE = 3
-"""Least words of a clause that states something before its reason, or with a yes or no."""
-_AROUND = " \t\r\n.,;:!。．、！…'\"`*_#<>()[]{}«»“”„-–—/\\|"
-_NOTHING = r"[^\s\S]"
-_BEHIND = " ,:.。।"
-_JOINED = str.maketrans("_-", "  ")
-_MARKER = re.compile(r"[\[【(]\d[\d, ]*[\])】]")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\U0010ffff]")
-_ASKING = frozenset("?？؟")
+ENDS = 3
+"""Sentences at either end of an answer that the model reads without a pattern's hint."""
+SURE, DOUBTED = 0.65, -2.0
+"""Log odds from which the model alone says that a sentence refuses, and under which it overrules
+the patterns."""
+SURE_PART = 1.2
+"""Log odds from which a part of a sentence refuses: it has fewer signs."""
+STATED, STATED_PART = 0.0, -1.0
+"""Log odds from which a sentence, or a part of one, states something beside a refusal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,249 +49,111 @@ class Stance:
 @lru_cache(maxsize=512)
 def classify(answer: str) -> Stance:
     """Classifies an answer. Caches the last 512: several scorers and rubrics need the stance."""
-    parts = sentences(own_words(answer))
-    is_bare = _is_bare(answer)
-    languages = _spoken(answer, _candidates([_normalised(part.text) for part in parts]))
-    if not is_bare and not languages:
-        return Stance(label="answered")
-    if is_bare and not any(part.text.strip() for part in parts):  # code, as `NO_ANSWER`
+    parts = [part for part in sentences(own_words(answer)) if part.text.strip()]
+    starts_bare = is_bare(answer)
+    if not parts and starts_bare:  # code, as `NO_ANSWER`
         return Stance(label="refused", refusing=(Sentence(0, len(answer), answer),))
-    refusing = _refusing(parts, languages, is_bare=is_bare)
+    language = spoken(part.text for part in parts)
+    named = {part.start for part in refusing_by_words(answer)}
+    refusing = [
+        part
+        for place, part in enumerate(parts)
+        if (starts_bare and place == 0)
+        or (part.start in named and weigh(part.text, language)[0] > DOUBTED)
+        or (_is_at_an_end(place, len(parts)) and _refuses(part.text, language))
+    ]
+    refusing = [part for part in refusing if not asks(part.text)]
+    refusing = _without_caveats(parts, refusing) or _of_the_sources_alone(parts, language)
     if not refusing:
         return Stance(label="answered")
-    places = {sentence.start for sentence in refusing}
-    states = any(_states(sentence.text) for sentence in parts if sentence.start not in places)
-    states = states or any(
-        _goes_on(sentence.text, languages) for sentence in parts if sentence.start in places
+    others = [part.text for part in parts if part not in refusing]
+    is_partial = any(_states(text, language) for text in others) or any(
+        _goes_on(part.text, language) for part in refusing
     )
     originals = tuple(
-        Sentence(sentence.start, sentence.end, answer[sentence.start : sentence.end])
-        for sentence in refusing
+        Sentence(part.start, part.end, answer[part.start : part.end]) for part in refusing
     )
-    return Stance(label="partial" if states else "refused", refusing=originals)
+    return Stance(label="partial" if is_partial else "refused", refusing=originals)
 
 
-def _candidates(texts: Sequence[str]) -> list[_Language]:
-    """The languages that one of these normalised sentences refuses in."""
-    whole = "\n".join(texts)
-    written = _patterns().latin if whole.isascii() else _patterns().languages
-    # One search of the whole text spares most answers the search sentence by sentence.
-    able = [each for each in written if _refuses(each, whole)]
-    own = [_own(text) for text in texts] if able else []
-    return [each for each in able if any(_refuses(each, _main_clause(text, each)) for text in own)]
+def _is_at_an_end(place: int, count: int) -> bool:
+    """Whether a sentence is one of the first or last ones."""
+    return place < ENDS or place >= count - ENDS
 
 
-def _spoken(answer: str, languages: list[_Language]) -> list[_Language]:
-    """Of languages that may refuse here those that the answer is in; all where that is not sure.
+def _refuses(sentence: str, language: str) -> bool:
+    """Whether the model is sure that a sentence, or a part behind a word such as *but*, refuses."""
+    own = kinds(sentence, language)
+    if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own):
+        return False
+    if weigh(sentence, language)[0] > SURE:
+        return True
+    return any(weigh(part, language)[0] > SURE_PART for part in _parts(sentence, language))
 
-    A word of refusal in one language is another word in the next.
-    """
-    code = language(answer) if languages else None
-    if code is None or not any(are_alike(code, each.code) for each in _patterns().languages):
-        return languages
-    return [each for each in languages if are_alike(code, each.code)]
 
-
-def _refusing(
-    parts: Sequence[Sentence], languages: Sequence[_Language], *, is_bare: bool
-) -> list[Sentence]:
-    """The sentences that refuse; without caveats where the others state a good deal."""
-    refusing = [
-        sentence
-        for place, sentence in enumerate(parts)
-        if ((is_bare and place == 0) or _matches(languages, sentence.text))
-        and not _asks(sentence.text)
-    ]
-    others = set(parts).difference(refusing)
-    if not refusing or sum(_states(each.text) for each in others) < MANY_STATEMENTS:
+def _without_caveats(parts: Sequence[Sentence], refusing: list[Sentence]) -> list[Sentence]:
+    """The refusing sentences; without caveats where the others state a good deal."""
+    others = [part for part in parts if part not in refusing] if refusing else []
+    if sum(_is_statement(part.text) for part in others) < MANY_STATEMENTS:
         return refusing
-    caveat = _patterns().caveat
-    return [each for each in refusing if not caveat.search(_normalised(each.text))]
+    return [part for part in refusing if not is_caveat(part.text)]
 
 
-def _matches(languages: Iterable[_Language], sentence: str) -> bool:
-    own = _own(sentence)
-    return any(_refuses(each, _main_clause(own, each)) for each in languages)
+def _of_the_sources_alone(parts: Sequence[Sentence], language: str) -> list[Sentence]:
+    """The sentences of an answer that speaks of its sources and states nothing: *the passages are
+    about another model*."""
+    if len(parts) > ENDS:
+        return []
+    about = [part for part in parts if _is_about_sources(kinds(part.text, language))]
+    if not about or any(weigh(part.text, language)[1] > 0 for part in parts):
+        return []
+    return [part for part in about if not asks(part.text)]
 
 
-def _refuses(each: _Language, text: str) -> bool:
-    """Whether a normalised text refuses in a language, or may do so in one of its sentences."""
-    if not each.denials.is_written_in(text):
+def _is_about_sources(own: frozenset[str]) -> bool:
+    return not own.isdisjoint(("source", "scope")) and not own.isdisjoint(
+        ("only", "lack", "relate")
+    )
+
+
+def _is_statement(sentence: str) -> bool:
+    """Whether a sentence is long enough to state something, and no courtesy and no question."""
+    if asks(sentence):
         return False
-    return each.refusing.search(text) is not None or each.denials.refuses(text)
+    least = LEAST_CLAUSE + 1 if is_polar(sentence) else LEAST_WORDS
+    return len(tokens(sentence)) >= least and not is_courtesy(sentence)
 
 
-def _own(sentence: str) -> str:
-    """A sentence without who says it."""
-    said = str(_patterns().attribution.sub(" ", _normalised(sentence).strip()))
-    return said.strip(_BEHIND)
+def _states(sentence: str, language: str) -> bool:
+    """Whether a sentence beside a refusal states something."""
+    return _is_statement(sentence) and weigh(sentence, language)[1] > STATED
 
 
-def _plain(sentence: str, each: _Language) -> str:
-    """A sentence without a language's idioms and without its condition."""
-    return str(each.idiom.sub(" ", sentence)).strip(_BEHIND)
-
-
-def _main_clause(sentence: str, each: _Language) -> str:
-    """A sentence up to its reason; whole where the reason speaks of the sources.
-
-    A statement about the world may be reasoned by data that lack: *not for children, because there
-    are too few data*. An answer that is missing for such a reason says so before it.
-    """
-    sentence = _plain(sentence, each)
-    reason = each.reason.search(sentence)
-    if reason is None:
-        return sentence
-    main, why = sentence[: reason.start()], sentence[reason.end() :]
-    if each.denials.are_explained(main, why):
-        return ""
-    if each.source is None or each.source.search(why):
-        return sentence
-    is_statement = len(tokens(main)) >= LEAST_CLAUSE and not _patterns().courtesy.search(main)
-    return main if is_statement else sentence
-
-
-def _is_bare(answer: str) -> bool:
-    """Whether the answer begins with a refusal that is no sentence: `N/A`, *Not mentioned.*"""
-    start = answer[: 2 * MOST_BARE].strip()
-    first = next(iter(sentences(start)), None)
-    if first is None or len(first.text) > MOST_BARE or _asks(first.text):
-        return False
-    own = _own(_MARKER.sub(" ", first.text))
-    return _fits(own) and all(_fits(_plain(own, each)) for each in _patterns().languages)
-
-
-def _fits(own: str) -> bool:
-    bare = _unaccented(own.translate(_JOINED)).strip(_AROUND)
-    return _patterns().bare.fullmatch(bare) is not None
-
-
-def _asks(sentence: str) -> bool:
-    return not _ASKING.isdisjoint(ending(sentence))
-
-
-def _states(sentence: str, least_words: int = LEAST_WORDS) -> bool:
-    """Whether a sentence beside a refusal states something: no courtesy and no question."""
-    if _asks(sentence):
-        return False
-    normalised = _normalised(sentence).strip()
-    least = LEAST_CLAUSE + 1 if _patterns().polar.search(normalised) else least_words
-    return len(tokens(sentence)) >= least and not _patterns().courtesy.search(normalised)
-
-
-def _goes_on(sentence: str, languages: Iterable[_Language]) -> bool:
+def _goes_on(sentence: str, language: str) -> bool:
     """Whether a refusing sentence states something before or after a word such as *but*."""
-    for each in languages:
-        clauses = each.contrast.split(_normalised(sentence))
-        if len(clauses) > 1 and any(
-            _states(clause, LEAST_PART) and not _matches([each], clause) for clause in clauses
-        ):
-            return True
-    return False
+    return any(
+        len(tokens(part)) >= LEAST_PART
+        and not is_courtesy(part)
+        and weigh(part, language)[1] > STATED_PART
+        and not _is_of_the_search(part, language)
+        for part in _parts(sentence, language)
+    )
 
 
-def _unaccented(text: str) -> str:
-    """The text without accents, which code words lack: `SIN_INFORMACION`."""
-    if text.isascii():
-        return text
-    letters = unicodedata.normalize("NFD", text.replace("ı", "i"))
-    bare = "".join(each for each in letters if unicodedata.category(each) != "Mn")
-    return unicodedata.normalize("NFC", bare)
+def _parts(sentence: str, language: str) -> list[str]:
+    """The parts of a sentence between words such as *but*; none where it has one part."""
+    parts = [part for part in clauses(sentence, language) if len(tokens(part)) >= LEAST_CLAUSE]
+    return parts if len(parts) > 1 else []
 
 
-def _normalised(text: str) -> str:
-    plain = text.replace("\n", " ")
-    if not text.isascii():
-        plain = unicodedata.normalize("NFKC", encodable(plain))
-    # Lower-cased, a Turkish capital I with a dot is two characters.
-    return plain.lower().replace("’", "'").replace("i\u0307", "i")
+def _is_of_the_search(part: str, language: str) -> bool:
+    """Whether a part says what was searched or asked, what may be answered, or what lacks.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Language:
-    """How a language refuses, its words such as *but* and *because*, and its names of sources.
-
-    Each has a pattern of its own: with all languages in one, RE2's automaton outgrows its memory,
-    and a search takes 13 ms instead of 0.25 ms.
+    *I read all of it*, *I answer from the manual alone*.
     """
-
-    code: str
-    refusing: Any
-    idiom: Any
-    denials: Denials
-    contrast: re.Pattern[str]
-    reason: re.Pattern[str]
-    source: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Patterns:
-    """`latin`: the languages that a text of ASCII letters may be in."""
-
-    languages: tuple[_Language, ...]
-    latin: tuple[_Language, ...]
-    bare: Any
-    attribution: Any
-    polar: Any
-    caveat: Any
-    courtesy: Any
-
-
-@cache
-def _patterns() -> _Patterns:
-    """Compiles the patterns of all languages."""
-    text = files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
-    read = tomllib.loads(unicodedata.normalize("NFKC", text))
-
-    def together(kind: str) -> Any:
-        return compile_pattern(any_of(_of_kind(kind, read.values())))
-
-    languages = tuple(
-        _Language(
-            code=code,
-            refusing=compile_pattern("(?m)" + any_of(_of_kind("refusing", [table]))),
-            idiom=compile_pattern(any_of(_of_kind("idiom", [table])) or _NOTHING),
-            denials=denials()[code],
-            contrast=_words([*table["contrast"], ";"]),
-            reason=_words(table.get("reason", ())),
-            source=_sources(table),
-        )
-        for code, table in read.items()
-        if table["refusing"]
-    )
-    return _Patterns(
-        languages=languages,
-        latin=tuple(each for each in languages if each.denials.letters is None),
-        bare=compile_pattern(_unaccented(any_of(_of_kind("bare", read.values())))),
-        attribution=together("attribution"),
-        polar=together("polar"),
-        caveat=together("caveat"),
-        courtesy=together("courtesy"),
-    )
-
-
-def _sources(table: Mapping[str, Any]) -> Any:
-    named = table.get("names", {}).get("source")
-    return compile_pattern(named) if named else None
-
-
-def _words(words: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of some words or marks; nothing where there are none."""
-    return re.compile("|".join(map(_word, words)) or r"(?!)")
-
-
-def _word(word: str) -> str:
-    if _UNSPACED.match(word):  # scripts without spaces have no word boundaries
-        return re.escape(word)
-    before = r"(?<!\w)" if word[0].isalnum() else ""
-    after = r"(?!\w)" if word[-1].isalnum() else ""
-    return f"{before}{re.escape(word)}{after}"
-
-
-def _of_kind(kind: str, tables: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The patterns of one kind, each with the parts that its language names in braces."""
-    for table in tables:
-        for pattern in table.get(kind, ()):
-            for name, part in table.get("names", {}).items():
-                pattern = pattern.replace(f"{{{name}}}", part)
-            yield pattern
+    own = kinds(part, language)
+    if not own.isdisjoint(("neg", "lack", "unable", "question")):
+        return True
+    if "me" in own and not own.isdisjoint(("find", "scope", "only", "offer", "sorry")):
+        return True
+    return "source" in own and not own.isdisjoint(("tell", "only", "relate", "find"))

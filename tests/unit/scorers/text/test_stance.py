@@ -308,3 +308,44 @@ def test_a_word_boundary_stands_beside_ascii_letters_alone() -> None:
     for name in ("refusal_patterns.toml", "denials.toml"):
         text = folder.joinpath(name).read_text("utf-8")
         assert not re.search(r"\\b[^\x00-\x7f]|[^\x00-\x7f]\\b", text), name
+
+
+UNPATTERNED = """\
+In den mitgelieferten Protokollen steht nirgends, wer die Abnahme unterschrieben hat.
+Auf die Frage der Barrierefreiheit wird in dem Prospekt nicht eingegangen.
+Le contrat transmis reste muet sur les frais. Passez-moi l'annexe, j'y regarderai volontiers.
+Ni rastro del número de póliza en los archivos adjuntos.
+Boh, nei tuoi file di questa riunione non c'è proprio niente.
+I documenti recuperati c'entrano poco con la domanda.
+Kwestia zwrotu kosztów dojazdu nie została w regulaminie poruszona.
+Har faktiskt ingen susning.
+Честно говоря, даже не представляю.
+Getirilen sonuçlar soruyla ilgisiz, vize ücretinden hiç söz edilmiyor.
+議事録を一通り確認しましたが、担当者のお名前は見つけられませんでした。
+附件中无任何关于退款期限的内容。
+""".splitlines()
+NEAR = """\
+Nessuno dei due: il progetto fu firmato da Piero Portaluppi.
+Błąd 40 oznacza, że program nie może znaleźć pliku konfiguracyjnego.
+정확한 건립 연도는 알 수 없지만 학계에서는 7세기 초로 봅니다.
+오류 21은 프린터를 찾을 수 없다는 뜻입니다.
+进水造成的损坏不在保修范围之内。
+凶手至今没有找到，案件于1998年停止侦查。
+""".splitlines()
+
+
+@pytest.mark.parametrize("answer", UNPATTERNED)
+def test_a_refusal_is_known_by_the_kinds_of_its_words_where_no_pattern_has_its_wording(
+    answer: str,
+) -> None:
+    assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize("answer", NEAR)
+def test_the_model_overrules_a_pattern_that_a_statement_about_the_world_fits(answer: str) -> None:
+    assert classify(answer).label == "answered"
+
+
+def test_what_was_searched_is_no_statement_beside_a_refusal() -> None:
+    answer = "Ho scorso tutte e sei le circolari, ma della mensa non ho trovato traccia."
+    assert classify(answer).label == "refused"
