@@ -49,7 +49,7 @@ async def test_every_section_is_json_and_agrees_with_the_ledger(core: Core, stat
     core.pass_time(QUIET)
     sections = json.loads(json.dumps(status.status()))
     names = {"daemon", "spans", "traces", "judge", "local", "issues", "export", "plugins"}
-    assert set(sections) == names | {"spool", "store", "disk"}
+    assert set(sections) == names | {"spool", "store", "disk", "layer_health"}
     assert sections["daemon"]["open_traces"] == 1
     assert sections["spans"] == status.ledger()["spans"]
     assert sections["spans"]["acknowledged"] == 5
