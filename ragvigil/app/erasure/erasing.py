@@ -14,7 +14,7 @@ that says `running` and is asked again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,20 +70,22 @@ class Erasing:
             traces=(hash_,) if subject is Subject.TRACE else (),
             last_seq=self._last_seq(),
         )
+        self._running.add(erasure.erasure_id)
         self._write(erasure)
         self._store.erased.add(erasure.traces, hash_, int(now))
-        self._running.add(erasure.erasure_id)
         threading.Thread(target=self._run, args=(erasure, id_), name="erasure", daemon=True).start()
-        return self._form(erasure)
+        return self._form(erasure, {erasure.erasure_id})
 
     def find(self, erasure_id: str) -> ErasureForm | None:
         """How far an erasure is; None where there is none. Raises StoreError."""
+        running = set(self._running)  # before the read: one that ends meanwhile is no other's
         matches = erasures.find(self._store, erasure_id)
-        return self._form(matches[0]) if matches and erasure_id else None
+        return self._form(matches[0], running) if matches and erasure_id else None
 
     def newest(self, limit: int) -> list[ErasureForm]:
         """The newest erasures, the newest first. Raises StoreError."""
-        return [self._form(each) for each in erasures.find(self._store, limit=limit)]
+        running = set(self._running)
+        return [self._form(each, running) for each in erasures.find(self._store, limit=limit)]
 
     def _run(self, erasure: Erasure, id_: str) -> None:
         try:
@@ -154,9 +156,9 @@ class Erasing:
     def _write(self, erasure: Erasure) -> None:
         erasures.write(self._store, erasure, int(self._clock() * NANOS))
 
-    def _form(self, erasure: Erasure) -> ErasureForm:
+    def _form(self, erasure: Erasure, running: Collection[str]) -> ErasureForm:
         oldest = self._ask_spool(lambda reader: reader.usage().oldest_seq or 0)
-        if erasure.state is ErasureState.RUNNING and erasure.erasure_id not in self._running:
+        if erasure.state is ErasureState.RUNNING and erasure.erasure_id not in running:
             erasure = replace(erasure, state=ErasureState.FAILED, step=INTERRUPTED)
         return ErasureForm(
             id=erasure.erasure_id,

@@ -230,6 +230,25 @@ def test_a_cleared_cache_leaves_no_bytes(tmp_path: Path) -> None:
     cache.close()
 
 
+async def test_an_erasure_that_ends_while_it_is_asked_for_has_not_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = desk.erase(Subject.SESSION, "nobody")
+    read = erasures.find
+
+    def slow(store: Store, erasure_id: str = "", limit: int = 100) -> list[erasures.Erasure]:
+        """What was read as it began, by the time it has ended."""
+        rows = read(store, erasure_id, limit)
+        desk.erasing._running.clear()
+        return [replace(row, state=erasures.ErasureState.RUNNING) for row in rows]
+
+    monkeypatch.setattr(erasures, "find", slow)
+    desk.erasing._running.add(done.id)
+    found = desk.erasing.find(done.id)
+    assert found is not None
+    assert found.state == "running"
+
+
 async def test_an_erasure_that_nobody_runs_any_more_is_to_be_asked_again(
     core: Core, desk: Desk
 ) -> None:
