@@ -110,6 +110,12 @@ OPERATIONS = [
     ("GET", "/api/v1/series"),
     ("GET", "/api/v1/settings"),
     ("GET", "/api/v1/traces/{trace_id}/spans"),
+    ("GET", "/api/v1/layer-health"),
+    ("POST", "/api/v1/backups"),
+    ("GET", "/api/v1/backups/{name}"),
+    ("POST", "/api/v1/erasures"),
+    ("GET", "/api/v1/erasures"),
+    ("GET", "/api/v1/erasures/{erasure_id}"),
 ]
 
 
