@@ -32,6 +32,14 @@ class Reply(NamedTuple):
     seconds: float
 
 
+class Replies(NamedTuple):
+    """Where replies are kept, of which release, and whether none of them counts now."""
+
+    cache: Path
+    release: str
+    is_fresh: bool
+
+
 class ReplyCache:
     """The replies of a target's release. Safe from any thread. Raises BadCache."""
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ragvigil.app.cli.input.options import stop
 from ragvigil.evaluation.result_file import Header, Results
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
-    from ragvigil.evaluation.cache import ReplyCache
+    from ragvigil.evaluation.cache import Replies, ReplyCache
     from ragvigil.evaluation.case_set import CaseSet
     from ragvigil.evaluation.measure import Judge
     from ragvigil.evaluation.result import Condition
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from ragvigil.evaluation.target.target import Target
 
 INTERRUPTED = 130
-
-
-class Replies(NamedTuple):
-    """Where replies are kept, of which release, and whether none of them counts now."""
-
-    cache: Path
-    release: str
-    is_fresh: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,8 +117,9 @@ def evaluate(
     status of `ragvigil gate` where `--against` names a base; with `--issue` with 1 where the issue
     is not mended, 3 where nothing can be said. Ctrl-C keeps what was answered.
     """
-    from ragvigil.app.cli.evaluation.asking import HowAsked, Replies, ask_cases
+    from ragvigil.app.cli.evaluation.asking import HowAsked, ask_cases
     from ragvigil.app.cli.evaluation.send import send_run
+    from ragvigil.evaluation.cache import Replies
 
     settings = triage.settings_of(config)
     about, cases = _cases(set_, issue, resolve_in, config)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ragvigil.app.cli.input.options import stop
 
 if TYPE_CHECKING:
-    from ragvigil.app.cli.evaluation.asking import Replies
     from ragvigil.app.settings import Settings
+    from ragvigil.evaluation.cache import Replies
     from ragvigil.evaluation.case import Case
     from ragvigil.evaluation.judging.case_judge import CaseJudge
 
