@@ -39,7 +39,7 @@ LEAST_OWN = 2.0
 """Standard errors by which a route must have moved itself, to be named among several."""
 YOUNG = 1.5
 """Factor on the smallest change while a number has no days to compare with."""
-GRADED = 1.5
+GRADED = 2.0
 """Factor on the smallest change, in standard deviations, of a local model's grades: they have no
 level of which a share would be much, so their spread alone tells what counts."""
 TOGETHER_SECONDS = 10 * MINUTE

@@ -129,7 +129,7 @@ class MovedSettings(BaseModel):
         default=0.3,
         gt=0,
         description="smallest change that counts, in standard deviations of single requests; "
-        "half as much again for scores by local models",
+        "twice as many for scores by local models",
     )
     fewest_requests: int = Field(
         default=30, ge=10, description="fewest requests of a window that can show a move"

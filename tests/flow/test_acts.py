@@ -14,7 +14,11 @@ from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
+from ragvigil.store.engine.erased import Subject
 from ragvigil.store.engine.store import Store
+from ragvigil.store.erasure.erasures import ErasureState
+from ragvigil.web.api.backups import BackupForm
+from ragvigil.web.api.erasures import ErasureForm
 from ragvigil.web.pages.addresses import every_route
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api, application
@@ -41,6 +45,28 @@ class Alerts:
         """Is enough."""
 
 
+class Copies:
+    """Begins backups."""
+
+    def begin(self, name: str) -> BackupForm:
+        """Is enough."""
+        return BackupForm(name=name, state="running", folder=name, problem="", made=None)
+
+    def find(self, name: str) -> None:
+        """Nothing is looked for."""
+
+
+class Erasures:
+    """Begins erasures."""
+
+    def begin(self, kind: Subject, _: str) -> ErasureForm:
+        """Is enough."""
+        return ErasureForm(
+            id="e1", kind=kind, state=ErasureState.RUNNING, step="", traces=0, rows={},
+            golden_cases=[], is_in_spool=False,
+        )  # fmt: skip
+
+
 class Desk:
     """The application with everything that people act on, and a browser of ada's."""
 
@@ -59,6 +85,8 @@ class Desk:
             watching=Incidents(store, incidents, Quiet()),
             issuing=issues(store, folder),
             keeping=Golden(job_of(store, work_tree(folder / "set"))[0]),
+            copying=Copies(),
+            erasing=Erasures(),
             clock=lambda: datetime.now(UTC),
         )
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
@@ -109,6 +137,11 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
     imported = {"cases": [{"case_id": "q9", "question": "Why so?", "query_type": "canonical"}]}
     await desk.post("golden-import", imported)
     await desk.post("golden/q9/reject", {})
+    scores = {"case_id": "q9", "question": "q9", "values": {"groundedness": 1.0}}
+    run = {"run_id": "a" * 12, "ran": NOW, "set_name": "s", "set_hash": "s", "target": "t"}
+    await desk.post("evaluations", run | {"cases": [scores]})
+    await desk.post("backups", {"name": "weekly"})
+    await desk.post("erasures", {"kind": "user", "id": "u1"})
     assert await desk.acts() == [
         ("ada", "acknowledge", f"incidents/{desk.incident}"),
         ("ada", "acknowledge", "issues/i1"),
@@ -123,6 +156,9 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         ("bob", "sign", f"golden/{case}"),
         ("ada", "propose", "golden/q9"),
         ("ada", "reject", "golden/q9"),
+        ("ada", "send", f"evaluations/{'a' * 12}"),
+        ("ada", "back up", "backups/weekly"),
+        ("ada", "erase", "erasures/e1"),
     ]
     known = {
         "/api/v1/incidents/{incident_id}/{verb}", "/api/v1/issues/{issue_id}/{verb}",
@@ -130,7 +166,8 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         "/api/v1/labels", "/api/v1/labels/{label_id}/take-back", "/api/v1/golden",
         "/api/v1/golden/{case_id}/edit", "/api/v1/golden/{case_id}/run",
         "/api/v1/golden/{case_id}/sign", "/api/v1/golden-import",
-        "/api/v1/golden/{case_id}/reject",
+        "/api/v1/golden/{case_id}/reject", "/api/v1/evaluations", "/api/v1/backups",
+        "/api/v1/erasures",
         "/api/v1/feedback",  # users give it, by a service
     }  # fmt: skip
     routes = every_route(application(None, None, WebSettings()))  # type: ignore[arg-type]

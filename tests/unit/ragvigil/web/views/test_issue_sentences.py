@@ -37,7 +37,7 @@ def issue(**fields: object) -> IssueForm:
         "count": CountForm(seen=41, about=41, low=41, high=41, apart=0), "days": [0] * 13 + [41],
         "is_provisional": True, "is_name_frozen": False, "routes": ["/refunds/ask"],
         "assignee": "", "resolved_in": "", "resolved": None, "ignored_until": None,
-        "ignored_members": 0, "merged_into": "", "harmed_per_day": 580.0,
+        "ignored_members": 0, "merged_into": "", "incident_id": "", "harmed_per_day": 580.0,
         "traffic": TrafficForm(failing=41, answers=41, share=1.0), "message": [],
     }  # fmt: skip
     return IssueForm.model_validate({**given, **fields})
