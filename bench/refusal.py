@@ -3,10 +3,10 @@
     .venv/bin/python bench/refusal.py [--small]
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
-partial. Five sets of wordings were written by people who do not know the patterns or the words.
-Four may be read and learned from (LEARNED): `fit` says how well the code fits them, no more.
-Whoever changes patterns, words or the model never reads the fourth (HELD_OUT), and the bars judge
-that alone. Labelled answers in full are halved by the hash of their group: one half is learned
+partial. Six sets of wordings were written by people who do not know the patterns or the words.
+Five may be read and learned from (READ): `fit` says how well the code fits them, no more. Whoever
+changes patterns, words or the model never reads the fifth (HELD_OUT), and the bars judge that
+alone. The model learned from LEARNED. Labelled answers in full are halved by the hash of their group: one half is learned
 from, the other is measured here.
 """
 
@@ -28,13 +28,14 @@ LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
 MOST_NEAR_REFUSED = 0.02
-FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.83, 0.03, 0.06
+FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.71, 0.04, 0.06
 """What the small size judges on the held-out wordings, lest it get worse: two points worse than
 what was measured. The full size judges the real bars."""
 RIG = Path(__file__).parent / "rig"
 LEARNED = ("refusal_wordings.jsonl", "refusal_wordings_own.jsonl", "refusal_wordings_unseen.jsonl",
            "refusal_wordings_third.jsonl")  # fmt: skip
-HELD_OUT = "refusal_wordings_fourth.jsonl"
+READ = (*LEARNED, "refusal_wordings_fourth.jsonl")
+HELD_OUT = "refusal_wordings_fifth.jsonl"
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
 WHOLE_SETS = (*SETS, "ragtruth_qa", "expertqa_claims", "lfqa_verification", "halueval_qa",
               "attributionbench_dev", "rgb_fact")  # fmt: skip
@@ -173,7 +174,7 @@ def main() -> None:
         **of_labelled(small=small),
         "languages_f1": by_language(),
         "unseen": wordings(RIG / HELD_OUT),
-        "fit": {name: wordings(RIG / name)["all"] for name in LEARNED},
+        "fit": {name: wordings(RIG / name)["all"] for name in READ},
         "full_answers": full_answers(small=small),
     }
     finish("refusal", figures, bars_of(figures, small=small), seed=0)
