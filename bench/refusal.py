@@ -4,10 +4,10 @@
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
 partial. Six sets of wordings were written by people who do not know the patterns or the words.
-Five may be read and learned from (READ): `fit` says how well the code fits them, no more. Whoever
-changes patterns, words or the model never reads the fifth (HELD_OUT), and the bars judge that
-alone. The model learned from LEARNED. Labelled answers in full are halved by the hash of their group: one half is learned
-from, the other is measured here.
+Five may be read (READ), and the model learned from four of them (LEARNED): `fit` says how well the
+code fits them, no more. Whoever changes patterns, words or the model never reads the fifth
+(HELD_OUT), and the bars judge that alone. Labelled answers in full are halved by the hash of their
+group: one half is learned from, the other is measured here.
 """
 
 from __future__ import annotations
