@@ -45,7 +45,8 @@ class Model:
 def weigh(text: str, language: str) -> tuple[float, float]:
     """By how much the log odds that a sentence refuses, and that it states something, are ahead."""
     model = shipped_model()
-    places = [model.place[sign] for sign in signs(text, language) if sign in model.place]
+    # In order: sums of floats differ by their order, and a set has another in every process.
+    places = sorted(model.place[sign] for sign in signs(text, language) if sign in model.place)
     chosen = model.pairs[np.ix_(places, places)].sum(axis=(0, 1))
     refuses, states, neither = (float(odds) for odds in model.bias + chosen)
     return refuses - max(states, neither), states - max(refuses, neither)

@@ -40,7 +40,7 @@ def write(store: Store, number: int, *scores: Score, later: int = 0) -> None:
 
 def found(store: Store) -> list[SeriesEstimate]:
     hour = NOW // SECOND // 3600 * 3600
-    estimate_sums.recompute(store, [hour, hour + 3600], NOW)
+    estimate_sums.recompute(store, [hour - 3600, hour, hour + 3600], NOW)
     return estimates(store, SINCE, hour + 7200)
 
 
