@@ -29,7 +29,7 @@ MANY_STATEMENTS = 3
 passages do not give the exact time*."""
 ENDS = 3
 """Sentences at either end of an answer that the model reads without a pattern's hint."""
-SURE, DOUBTED = 0.7, -2.0
+SURE, DOUBTED = 0.67, -2.0
 """Log odds from which the model alone says that a sentence refuses, and under which it overrules
 the patterns."""
 SURE_PART = 1.2
