@@ -225,12 +225,10 @@ class IncidentJob:
             self._from_start[key] = known[key] if key in known else self._is_from_start(incident)
 
     def _is_from_start(self, incident: Incident) -> bool:
-        return not signals.is_stored_before(
-            self._store,
-            (incident.since_unix_nano - EARLY) // NANOS,
-            service=incident.service,
-            environment=incident.environment,
+        begins = signals.first_minute(
+            self._store, service=incident.service, environment=incident.environment
         )
+        return begins >= (incident.since_unix_nano - EARLY) // NANOS
 
     def _remember(self, now: float, noticed: Iterable[Notice]) -> None:
         if now - self._deploys_read >= DEPLOYS_SECONDS:

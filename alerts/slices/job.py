@@ -9,7 +9,7 @@ from ragvigil.store.scores import estimate_sums, slice_sums
 HOUR, DAY = 3600, 86_400
 PAST_DAYS = 9
 """Days that are summed where they never were: a day, and the week that it is compared with."""
-HOURS_AT_ONCE = 6
+HOURS_AT_ONCE = 2
 """Hours of a run; the others follow in the next ones."""
 LATE_SECONDS = 300
 """How long after its end an hour is summed: judged scores come late, and are summed then too."""

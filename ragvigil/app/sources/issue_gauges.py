@@ -13,7 +13,7 @@ from ragvigil.model.issue import Issue, IssueState
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues.issues import IssueFilter
-from ragvigil.store.watch.signals import is_stored_before
+from ragvigil.store.watch.signals import first_minute
 
 NANOS, DAY = 10**9, 86_400
 
@@ -34,22 +34,22 @@ def show(
     heads = redirects.find(IssueFilter())
     issue_metrics.show(heads, place)
     urgent = [issue for issue in heads if issue.state in URGENT]
+    begins = {
+        (service, environment): first_minute(store, service=service, environment=environment)
+        for service, environment in {(issue.service, issue.environment) for issue in urgent}
+    }
     issue_metrics.show_open(
         ExposedIssue(
             issue=issue,
             days=days(samples),
             message=message(issue, count(samples), external_url, retired),
-            is_of_first_day=_is_of_first_day(store, issue),
+            is_of_first_day=_is_of_first_day(issue, begins[issue.service, issue.environment]),
         )
         for issue, samples in sampled_members(store, urgent, redirects, now, Priority.TICK)
     )
 
 
-def _is_of_first_day(store: Store, issue: Issue) -> bool:
-    """Whether a new issue was opened within a day of its service's first answer."""
-    if issue.state is not IssueState.NEW:
-        return False
+def _is_of_first_day(issue: Issue, begins: float) -> bool:
+    """Whether a new issue was opened within a day of its service's first answer (seconds)."""
     day_before = issue.opened_unix_nano // NANOS - DAY
-    return not is_stored_before(
-        store, day_before, service=issue.service, environment=issue.environment
-    )
+    return issue.state is IssueState.NEW and begins >= day_before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -87,10 +88,11 @@ def rates(
     return [_sums(columns) for columns in read if columns]
 
 
-def is_stored_before(store: Store, minute: int, *, service: str, environment: str) -> bool:
-    """Whether a service has answers from before a minute (seconds). Raises StoreError."""
-    place = {"minute": max(0, minute), "service": service, "environment": environment}
-    return bool(store.read("signal_before", place, priority=Priority.TICK))
+def first_minute(store: Store, *, service: str, environment: str) -> float:
+    """The first minute (seconds) with answers of a service; infinity without. Raises StoreError."""
+    place = {"service": service, "environment": environment}
+    rows = store.read("signal_first", place, priority=Priority.TICK)
+    return rows[0]["seconds"] if rows else math.inf
 
 
 def traces(
