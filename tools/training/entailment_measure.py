@@ -27,7 +27,7 @@ from scorers.grounding.model import answer_value, shipped_model
 from tools.training.entailment import restored
 from tools.training.entailment_network import Network, Texts, Tokenised, base_folder
 from tools.training.entailment_pairs import HALVED, SEED, Pair, Support
-from tools.training.entailment_premise import Premises
+from scorers.grounding.premise import Premises
 from tools.training.grounded_examples import Row, group_of, is_held_out, is_supported, read
 
 SETS = ("ragtruth_qa", "attributionbench_dev", "lfqa_verification", "summedits", "wice_claims")

@@ -17,7 +17,7 @@ from typing import Any
 
 from scorers.text.sentences import sentences
 from tools.training.entailment_edits import NAMES, SMALL_WORD, changed, paraphrased, spans
-from tools.training.entailment_premise import Premises, lines_of, stems
+from scorers.grounding.premise import Premises, lines_of, stems
 from tools.training.grounded_examples import (
     MEASURED_ON,
     examples,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.training import entailment_edits, entailment_premise
+from scorers.grounding import premise
+from tools.training import entailment_edits
 from tools.training.entailment_edits import (
     Change,
     changed,
@@ -24,7 +25,7 @@ from tools.training.entailment_edits import (
     word,
 )
 from tools.training.entailment_pairs import Support, pairs
-from tools.training.entailment_premise import Premises
+from scorers.grounding.premise import Premises
 from tools.training.grounded_examples import is_held_out
 
 SUBJECTS = {
@@ -69,7 +70,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("module", [entailment_edits, entailment_premise])
+@pytest.mark.parametrize("module", [entailment_edits, premise])
 def test_the_examples_of_the_docstrings_hold(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
@@ -117,7 +118,7 @@ def test_a_premise_holds_the_lines_that_a_sentence_needs_and_keeps_to_its_size()
     premise = premises.of("Two anchors may be carried, and Anna Berg bought it.")
     assert "two anchors" in premise
     assert "Anna Berg" in premise
-    assert len(premise.split()) <= entailment_premise.MOST_WORDS
+    assert len(premise.split()) <= premise.MOST_WORDS
     assert Premises([]).of("Anything.") == ""
     assert premises.of("Zzz.") != ""
 
