@@ -24,10 +24,10 @@ import torch
 
 from scorers.grounding.features import measure
 from scorers.grounding.model import answer_value, shipped_model
+from scorers.grounding.premise import Premises
 from tools.training.entailment import restored
 from tools.training.entailment_network import Network, Texts, Tokenised, base_folder
 from tools.training.entailment_pairs import HALVED, SEED, Pair, Support
-from scorers.grounding.premise import Premises
 from tools.training.grounded_examples import Row, group_of, is_held_out, is_supported, read
 
 SETS = ("ragtruth_qa", "attributionbench_dev", "lfqa_verification", "summedits", "wice_claims")

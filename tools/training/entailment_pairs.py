@@ -15,9 +15,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from scorers.grounding.premise import Premises, lines_of, stems
 from scorers.text.sentences import sentences
 from tools.training.entailment_edits import NAMES, SMALL_WORD, changed, paraphrased, spans
-from scorers.grounding.premise import Premises, lines_of, stems
 from tools.training.grounded_examples import (
     MEASURED_ON,
     examples,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scorers.grounding import premise
+from scorers.grounding.premise import Premises
 from tools.training import entailment_edits
 from tools.training.entailment_edits import (
     Change,
@@ -25,7 +26,6 @@ from tools.training.entailment_edits import (
     word,
 )
 from tools.training.entailment_pairs import Support, pairs
-from scorers.grounding.premise import Premises
 from tools.training.grounded_examples import is_held_out
 
 SUBJECTS = {
@@ -115,10 +115,10 @@ def test_what_is_new_in_a_changed_sentence_is_known() -> None:
 
 def test_a_premise_holds_the_lines_that_a_sentence_needs_and_keeps_to_its_size() -> None:
     premises = Premises([" ".join(lines("Northern ferry")), "Nothing of this. " * 50])
-    premise = premises.of("Two anchors may be carried, and Anna Berg bought it.")
-    assert "two anchors" in premise
-    assert "Anna Berg" in premise
-    assert len(premise.split()) <= premise.MOST_WORDS
+    held = premises.of("Two anchors may be carried, and Anna Berg bought it.")
+    assert "two anchors" in held
+    assert "Anna Berg" in held
+    assert len(held.split()) <= premise.MOST_WORDS
     assert Premises([]).of("Anything.") == ""
     assert premises.of("Zzz.") != ""
 
