@@ -56,6 +56,7 @@ def request(number: int, spans: Sequence[Span], *, shift: int = SHIFT) -> Export
         sent.start_time_unix_nano = span_.start_unix_nano + shift
         sent.end_time_unix_nano = span_.end_unix_nano + shift
         sent.kind = span_.kind.value
+        sent.trace_state = span_.trace_state
         for key, value in span_.attributes.items():
             sent.attributes.add(key=key).value.string_value = str(value)
     return body

@@ -21,6 +21,8 @@ class TraceOutcome(StrEnum):
     SHED = "shed"
     LATE = "late"
     UNPARSEABLE = "unparseable"
+    OFFLINE = "offline"
+    """An evaluation asked, no user: the spans are stored, and no answer is made of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

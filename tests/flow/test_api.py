@@ -52,7 +52,7 @@ class Quiet:
     def ledger(self) -> Mapping[str, Mapping[str, int]]:
         names = ("acknowledged", "stored", "duplicate", "quarantined", "lost", "in_spool")
         spans = dict.fromkeys(names, 0)
-        records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable"), 0)
+        records = dict.fromkeys(("scored", "not_rag", "shed", "late", "unparseable", "offline"), 0)
         return {"spans": spans, "records": records}
 
     def doctor(self) -> DoctorForm:

@@ -13,7 +13,7 @@ from ragvigil.app.pipeline.sink import KINDS
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records import ledger, traces
 
-OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable")
+OUTCOMES = ("scored", "not_rag", "shed", "late", "unparseable", "offline")
 HOUR = 3600
 
 

@@ -10,6 +10,7 @@ from collector.assembly.fetch import TraceFetcher
 from collector.assembly.refs import Closing
 from collector.record.build import records_of_each
 from collector.record.feedback import feedback_of
+from collector.record.offline import is_offline
 from collector.record.route import RouteCap, RouteRules
 from ragvigil.app.pipeline import metrics
 from ragvigil.llm.guard import is_own
@@ -87,14 +88,14 @@ class TraceScorer:
         return replace(trace, received_unix_nano=earlier.received_unix_nano)
 
     def _records(self, traces: Sequence[Trace], context: RecordContext) -> list[list[RagRecord]]:
-        """The records of each trace; none of our own."""
+        """The records of each trace; none of our own, and none of an evaluation."""
         # A provider may trace the calls of our judge: scoring them would be a loop.
-        own = [is_own(trace.trace_id) for trace in traces]
-        others = [trace for trace, is_ours in zip(traces, own, strict=True) if not is_ours]
+        is_left = [is_own(trace.trace_id) or is_offline(trace.spans) for trace in traces]
+        others = [trace for trace, is_out in zip(traces, is_left, strict=True) if not is_out]
         by_trace = iter(records_of_each(others, self._rules))
         return [
-            [] if is_ours else [_in_context(record, context) for record in next(by_trace)]
-            for is_ours in own
+            [] if is_out else [_in_context(record, context) for record in next(by_trace)]
+            for is_out in is_left
         ]
 
     def _scored(
@@ -117,12 +118,13 @@ def _outcome(
 ) -> Outcome:
     present = {record.record.record_id for record in scored}
     before = earlier.record_ids if earlier else ()
+    kind = _class_of(trace, scored)
     return Outcome(
         trace=trace,
-        outcome=_class_of(trace, scored),
+        outcome=kind,
         time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
         records=scored,
-        feedback=feedback_of(trace),
+        feedback=() if kind is TraceOutcome.OFFLINE else feedback_of(trace),
         gone=tuple(record_id for record_id in before if record_id not in present),
     )
 
@@ -140,7 +142,9 @@ def _in_context(record: RagRecord, context: RecordContext) -> RagRecord:
 def _class_of(trace: Trace, scored: tuple[ScoredRecord, ...]) -> TraceOutcome:
     if not trace.spans:
         return TraceOutcome.UNPARSEABLE
-    return TraceOutcome.SCORED if scored else TraceOutcome.NOT_RAG
+    if scored:
+        return TraceOutcome.SCORED
+    return TraceOutcome.OFFLINE if is_offline(trace.spans) else TraceOutcome.NOT_RAG
 
 
 def time_of(trace: Trace) -> int:

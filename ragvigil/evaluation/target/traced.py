@@ -19,7 +19,7 @@ from ragvigil.evaluation.target.arriving_trace import traces_of
 from ragvigil.evaluation.target.receiver import TraceInbox, receiving
 from ragvigil.evaluation.target.reply import Asked, NoAnswer, NoTrace
 from ragvigil.evaluation.target.target import kind_of
-from ragvigil.evaluation.target.url import post
+from ragvigil.evaluation.target.url import offline_trace, post
 from ragvigil.evaluation.target.wrong import BadTarget
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import Trace
@@ -57,7 +57,7 @@ class TracedTarget:
         if self._unheard >= MOST_UNHEARD and not self._inbox.matched:
             raise NoTrace(f"not asked: no trace came of the first answers; {self._advice}")
         trace_id, parent = self._chance(16), self._chance(8)
-        headers = {"traceparent": f"00-{trace_id.hex()}-{parent.hex()}-01"}
+        headers = offline_trace(trace_id, parent)
         seconds = self._settings.trace_seconds
         with self._inbox.expecting(trace_id, parent):
             post(asked, self._settings, context, headers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from clustering.golden.json_paths import built
 from clustering.golden.settings import TargetSettings
+from collector.record.offline import MEMBER
 from ragvigil.evaluation.target.reply import Asked, NoAnswer
 
 MOST_BYTES = 4 << 20
@@ -43,7 +45,7 @@ def post(
     import httpx2
 
     url = address(target.url, asked.route)
-    headers = {MARK: quote(asked.case_id, errors="replace"), **more_headers}
+    headers = {MARK: quote(asked.case_id, errors="replace"), **offline_trace(), **more_headers}
     if target.token:
         headers["authorization"] = f"Bearer {target.token.get_secret_value()}"
     # The client's timeout is for each read: a service that sends a byte at a time needs this one.
@@ -67,6 +69,16 @@ def post(
     if reply.status_code != 200:
         raise NoAnswer(f"answered {reply.status_code}")
     return bytes(content)
+
+
+def offline_trace(trace_id: bytes | None = None, parent: bytes | None = None) -> dict[str, str]:
+    """The headers of a new trace that a daemon does not count among those of users.
+
+    A service without a tracestate of its own passes this one on; without a `traceparent` it would
+    be ignored. The ids have 16 and 8 bytes; without them they are drawn.
+    """
+    trace, span = trace_id or os.urandom(16), parent or os.urandom(8)
+    return {"traceparent": f"00-{trace.hex()}-{span.hex()}-01", "tracestate": MEMBER}
 
 
 def _body(asked: Asked, target: TargetSettings, context: Sequence[str] | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class SpanLedger(BaseModel):
@@ -24,6 +24,7 @@ class RecordLedger(BaseModel):
     shed: int
     late: int
     unparseable: int
+    offline: int = Field(default=0, description="asked by an evaluation: no user, no answer")
 
 
 class LedgerForm(BaseModel):

@@ -13,12 +13,14 @@ import pytest
 
 from clustering.golden.settings import TargetSettings
 from collector.assembly.settings import AssemblyLimits
+from collector.record.offline import is_offline
 from collector.settings import CollectorSettings
 from ragvigil.evaluation.cache import ReplyCache
 from ragvigil.evaluation.case_set import read_set
 from ragvigil.evaluation.measure import Measures
 from ragvigil.evaluation.result import Condition, Reading, Result
 from ragvigil.evaluation.run import Run, questions, run
+from ragvigil.evaluation.target.arriving_trace import traces_of
 from ragvigil.evaluation.target.receiver import TraceInbox, receiving
 from ragvigil.evaluation.target.target import Target, target_of
 from ragvigil.evaluation.target.traced import MOST_UNHEARD, TracedTarget
@@ -98,6 +100,19 @@ def test_a_kept_trace_is_read_again_without_asking(
         first = results(target, measures, tmp_path)
         assert results(target, measures, tmp_path) == first
     assert len(desk.asked) == len(desk.CASES)
+
+
+def test_every_span_that_a_question_causes_says_that_no_user_asked(
+    inbox: TraceInbox, tmp_path: Path
+) -> None:
+    case = read_set(desk.write_cases(tmp_path / "set.jsonl")).cases[0]
+    with traced_desk(otlp(inbox)) as url:
+        reply = TracedTarget(at(url), inbox).reply(case, None)
+    (trace,) = traces_of(reply["trace"], AssemblyLimits())
+    assert len(trace.spans) == 4
+    assert all(is_offline([each]) for each in trace.spans)
+    users = [replace(each, trace_state="ot=th:8") for each in trace.spans]
+    assert not is_offline(users)
 
 
 def test_a_service_that_drops_the_trace_is_told_so_and_soon_asked_no_more(

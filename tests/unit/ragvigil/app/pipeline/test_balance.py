@@ -88,7 +88,7 @@ async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) ->
 
 
 async def test_traces_are_counted_by_what_became_of_them(core: Core) -> None:
-    nothing = {"scored": 0, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0}
+    nothing = {"scored": 0, "not_rag": 0, "shed": 0, "late": 0, "unparseable": 0, "offline": 0}
     assert core.balance.records() == nothing
     await core.send(1, answer())
     core.pass_time(QUIET)

@@ -74,7 +74,26 @@ async def test_a_trace_without_documents_is_counted_and_makes_no_record(core: Co
     assert records.trace(core.store, hexed(1)) == {"trace_id": hexed(1), "records": []}
     assert core.balance.records() == {
         "scored": 0, "not_rag": 1, "shed": 0, "late": 0, "unparseable": 0,
+        "offline": 0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["tracestate", "attribute", "header"])
+async def test_what_an_evaluation_asked_is_stored_and_is_no_answer(core: Core, way: str) -> None:
+    root, *others = answer()
+    marked = {
+        "tracestate": replace(root, trace_state="ot=th:8,ragvigil=offline"),
+        "attribute": replace(root, attributes={**root.attributes, "ragvigil.offline": "true"}),
+        "header": replace(
+            root,
+            attributes={**root.attributes, "http.request.header.x-ragvigil-golden": ["refund"]},
+        ),
+    }
+    await core.send(1, [marked[way], *others])
+    core.pass_time(QUIET)
+    assert records.trace(core.store, hexed(1)) == {"trace_id": hexed(1), "records": []}
+    assert core.balance.records()["offline"] == 1
+    assert balance(core) == {"acknowledged": 3, "stored": 3}
 
 
 async def test_the_same_spans_sent_twice_are_stored_once(core: Core) -> None:
