@@ -3,9 +3,9 @@
     .venv/bin/python bench/refusal.py [--small]
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
-partial. Six sets of wordings were written by people who do not know the patterns or the words.
-Five may be read (READ), and the model learned from four of them (LEARNED): `fit` says how well the
-code fits them, no more. Whoever changes patterns, words or the model never reads the fifth
+partial. Seven sets of wordings were written by people who do not know the patterns or the words.
+Six may be read (READ), and the model learned from four of them (LEARNED): `fit` says how well the
+code fits them, no more. Whoever changes patterns, words or the model never reads the sixth
 (HELD_OUT), and the bars judge that alone. Labelled answers in full are halved by the hash of their
 group: one half is learned from, the other is measured here.
 """
@@ -28,14 +28,16 @@ LEAST_F1 = 0.80
 LEAST_RECALL = 0.95
 MOST_REFUSED, MOST_PARTIAL = 0.01, 0.02
 MOST_NEAR_REFUSED = 0.02
-FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.71, 0.04, 0.06
+FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.94, 0.02, 0.06
 """What the small size judges on the held-out wordings, lest it get worse: two points worse than
 what was measured. The full size judges the real bars."""
 RIG = Path(__file__).parent / "rig"
 LEARNED = ("refusal_wordings.jsonl", "refusal_wordings_own.jsonl", "refusal_wordings_unseen.jsonl",
            "refusal_wordings_third.jsonl")  # fmt: skip
-READ = (*LEARNED, "refusal_wordings_fourth.jsonl")
-HELD_OUT = "refusal_wordings_fifth.jsonl"
+READ = (*LEARNED, "refusal_wordings_fourth.jsonl", "refusal_wordings_fifth.jsonl")
+HELD_OUT = "refusal_wordings_sixth.jsonl"
+FORMS = {"full": "answer", "answer": "answer", "partial": "partial"}
+"""What the labels of the sets name; every other label is a way to refuse."""
 SETS = ("delucionqa_refusal", "mtrag_un", "clapnq_dev")
 WHOLE_SETS = (*SETS, "ragtruth_qa", "expertqa_claims", "lfqa_verification", "halueval_qa",
               "attributionbench_dev", "rgb_fact")  # fmt: skip
@@ -79,7 +81,7 @@ def share(labels: Sequence[str], wanted: str) -> float:
     return round(labels.count(wanted) / max(1, len(labels)), 4)
 
 
-def wordings(*paths: Path) -> dict[str, dict[str, float]]:
+def wordings(*paths: Path) -> dict[str, dict[str, Any]]:
     """By language, and for all, how refusals, near answers and partial answers are classified."""
     lines = (line for path in paths for line in path.read_text("utf-8").splitlines())
     written = [json.loads(line) for line in lines]
@@ -91,12 +93,17 @@ def wordings(*paths: Path) -> dict[str, dict[str, float]]:
     return by_form | {"all": _wordings_of(written)}
 
 
-def _wordings_of(written: Sequence[Row]) -> dict[str, float]:
+def form_of(row: Row) -> str:
+    """Whether a row of wordings is a refusal, an answer in full or a partial one."""
+    return FORMS.get(row.get("label") or row["form"], "refusal")
+
+
+def _wordings_of(written: Sequence[Row]) -> dict[str, Any]:
     labels: dict[str, list[str]] = {"refusal": [], "answer": [], "partial": []}
     for row in written:
-        form = row["form"] if row["form"] in ("answer", "partial") else "refusal"
-        labels[form].append(classify(row["text"]).label)
+        labels[form_of(row)].append(classify(row["text"]).label)
     return {
+        "rows": {form: len(listed) for form, listed in labels.items()},
         "recall": share(labels["refusal"], "refused"),
         "false_refused": share(labels["answer"], "refused"),
         "false_partial": share(labels["answer"], "partial"),
