@@ -17,7 +17,16 @@ from ragvigil.evaluation.gate.compare import (
 )
 from ragvigil.evaluation.gate.difference import mean_interval
 from ragvigil.evaluation.gate.limits import GateSettings
-from ragvigil.evaluation.gate.pairs import Pair, Pairing, in_overall, measured, pair_up, value
+from ragvigil.evaluation.gate.pairs import (
+    PASSED,
+    Pair,
+    Pairing,
+    failed,
+    in_overall,
+    measured,
+    pair_up,
+    value,
+)
 from ragvigil.evaluation.result import COSTS, Condition, Reading, Result
 from ragvigil.evaluation.result_file import Header, Results
 
@@ -68,7 +77,8 @@ class Gate:
     `overall` are the rubrics that decide, then the others; `slices` those of the former. `costs`
     are compared and decide nothing. `missing` are must-pass cases that the new run has not asked.
     `broken` are cases that fail now and did not, `mended` counts the opposite. `unmeasured` are
-    rubrics with a limit or floor that have no value to compare.
+    rubrics with a limit or floor that have no value to compare. `gone` are those that the base has
+    values of and the new run none, as where a step was taken out.
     """
 
     base: Header
@@ -82,6 +92,7 @@ class Gate:
     broken: tuple[FailedCase, ...]
     mended: int
     unmeasured: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
     state: State = State.PASS
 
     @property
@@ -111,7 +122,7 @@ def decide(base: Results, new: Results, settings: GateSettings) -> Gate:
     """Compares a new run with its base. The same two files give the same answer."""
     pairing = pair_up(base.results, new.results)
     overall, slices = _compared(pairing.pairs, settings)
-    failed = list(_failed(pairing, new.results))
+    failures = list(_failed(pairing, new.results))
     gate = Gate(
         base=base.header,
         new=new.header,
@@ -119,11 +130,12 @@ def decide(base: Results, new: Results, settings: GateSettings) -> Gate:
         overall=overall,
         slices=slices,
         floors=tuple(_floors(new.results, settings)),
-        must_pass=tuple(each for each, is_must in failed if is_must),
+        must_pass=tuple(each for each, is_must in failures if is_must),
         missing=_missing(base.results, new.results),
-        broken=tuple(each for each, _ in failed if each.is_new),
+        broken=tuple(each for each, _ in failures if each.is_new),
         mended=sum(_fails(pair.base) and not _fails(pair.new) for pair in pairing.pairs),
         unmeasured=_unmeasured(base.results, new.results, settings),
+        gone=_gone(base.results, new.results),
     )
     return _stated(gate)
 
@@ -143,10 +155,21 @@ def _compared(
     known = [name for name in measured(pair.base for pair in pairs) if name not in COSTS]
     names = [name for name in settings.decisive if name in known] if pairs else []
     deciding = [compare(pairs, name, settings) for name in names]
-    others = [compare(pairs, name, settings) for name in known if name not in settings.decisive]
+    passed = failed(each for pair in pairs for each in (pair.base, pair.new))
+    others = [
+        compare(pairs, name, settings)
+        for name in (*known, *passed)
+        if name not in settings.decisive
+    ]
     # What decides is a promise each; of the many others some fall by chance.
     overall = (*deciding, *corrected(others, settings)) if pairs else ()
-    return overall, compare_slices(pairs, names, settings)
+    return _said_once(overall), compare_slices(pairs, names, settings)
+
+
+def _said_once(overall: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Without the shares of passing cases of rubrics whose mean is worse already."""
+    worse = {f"{each.rubric}{PASSED}" for each in overall if each.verdict is Verdict.WORSE}
+    return tuple(each for each in overall if each.rubric not in worse)
 
 
 def _floors(results: Sequence[Result], settings: GateSettings) -> Iterable[Floor]:
@@ -179,6 +202,11 @@ def _unmeasured(
     limits = (name for name in settings.decisive if name not in compared)
     floors = (name for name in settings.least if name not in known)
     return tuple(dict.fromkeys((*limits, *floors)))
+
+
+def _gone(base: Sequence[Result], new: Sequence[Result]) -> tuple[str, ...]:
+    now = set(measured(new))
+    return tuple(name for name in measured(base) if name not in now)
 
 
 def _failed(pairing: Pairing, new: Sequence[Result]) -> Iterable[tuple[FailedCase, bool]]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragvigil.evaluation.gate.pairs import ANSWERED
+from ragvigil.evaluation.gate.pairs import ANSWERED, PASSED
 from ragvigil.evaluation.result import COSTS, Reading
 from ragvigil.model.score import Layer
 
 RANKING = ("recall@", "hit@", "precision@", "ndcg@", "map@", "mrr", "rerank_gain", "gold_precision",
            "gold_covered")  # fmt: skip
 """How the names of ranking metrics begin; rubrics say their layer themselves."""
-UNCHANGED = "gold_unchanged"
-"""The value that tells of the corpus."""
+CORPUS = frozenset({"gold_unchanged", "injected_context"})
+"""What tells of the documents: they say something else, or carry orders to the model."""
 PARTS = {
     Reading.TARGET_ERROR: "target",
     Reading.GOLD_CHANGED: "corpus",
@@ -36,9 +36,10 @@ PARTS = {
 
 def layer_of(rubric: str, layers: Mapping[str, Layer]) -> str:
     """The layer of a rubric by the rubrics' own files; generation where nothing says otherwise."""
+    rubric = rubric.removesuffix(PASSED)
     if rubric == ANSWERED or rubric in COSTS:
         return PARTS[Reading.TARGET_ERROR]
-    if rubric == UNCHANGED:
+    if rubric in CORPUS:
         return PARTS[Reading.GOLD_CHANGED]
     if rubric in layers:
         return layers[rubric].value

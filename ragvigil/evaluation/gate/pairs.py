@@ -12,6 +12,10 @@ CONDITION = "condition"
 ANSWERED = "answered"
 """1 where the target answered, 0 where it failed: a case without an answer has no other value."""
 
+PASSED = ":passed"
+"""Ends the name of the share of cases that pass a rubric. A mean of shares can hide them: one bad
+chunk of eight in every second case is a mean of 0.94."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
@@ -61,8 +65,17 @@ def pair_up(base: Sequence[Result], new: Sequence[Result]) -> Pairing:
 
 
 def value(result: Result, rubric: str) -> float | None:
-    """A rubric's value in a result; `ANSWERED` is known of every result."""
-    return float(not result.error) if rubric == ANSWERED else result.values.get(rubric)
+    """A rubric's value in a result; `ANSWERED` is known of every result.
+
+    With `PASSED` after its name it is 1 where the value is not under the rubric's bar, 0 where it
+    is.
+    """
+    if rubric == ANSWERED:
+        return float(not result.error)
+    if rubric.endswith(PASSED):
+        name = rubric.removesuffix(PASSED)
+        return None if result.values.get(name) is None else float(name not in result.failing)
+    return result.values.get(rubric)
 
 
 def measured(results: Iterable[Result]) -> list[str]:
@@ -71,6 +84,15 @@ def measured(results: Iterable[Result]) -> list[str]:
         name for result in results for name, known in result.values.items() if known is not None
     }
     return sorted(names | {ANSWERED})
+
+
+def failed(results: Iterable[Result]) -> list[str]:
+    """The shares of passing cases that can differ: of rubrics with a bar and values between."""
+    names, graded = set(), set()
+    for result in results:
+        names.update(result.failing)
+        graded.update(name for name, known in result.values.items() if known not in (None, 0, 1))
+    return sorted(f"{name}{PASSED}" for name in names & graded)
 
 
 def in_overall(pairs: Sequence[Pair], rubric: str) -> list[Pair]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ragvigil.evaluation.gate.compare import Comparison, Verdict
 from ragvigil.evaluation.gate.decide import FailedCase, Floor, Gate, State
 from ragvigil.evaluation.gate.layers import layer_of, part_of
+from ragvigil.evaluation.gate.pairs import PASSED
 from ragvigil.model.figures import counted, in_points, listed, points, score, sentence
 from ragvigil.model.score import Layer
 
@@ -76,6 +77,8 @@ def notes(gate: Gate) -> Iterator[str]:
         yield f"not in the base: {counted(only, 'case')} of the new run"
     if gate.unmeasured:
         yield f"not compared, because nothing measured it: {listed(gate.unmeasured)}"
+    if gone := [name for name in gate.gone if name not in gate.unmeasured]:
+        yield f"measured in the base and not in the new run: {listed(gone)}"
     if changed := _changed_versions(gate):
         yield f"other versions than the base: {listed(changed)}; a judge's change looks like one"
 
@@ -92,7 +95,18 @@ def named(comparison: Comparison) -> str:
     """
     dimension, value = comparison.slice
     where = f" where {dimension} = {value}" if dimension else ""
-    return comparison.rubric + where
+    return name_of(comparison.rubric) + where
+
+
+def name_of(rubric: str) -> str:
+    """What is compared, in words where it is a share of cases.
+
+    >>> name_of("mrr"), name_of("injected_context:passed")
+    ('mrr', 'the share of cases that pass injected_context')
+    """
+    if not rubric.endswith(PASSED):
+        return rubric
+    return f"the share of cases that pass {rubric.removesuffix(PASSED)}"
 
 
 def _fall(each: Comparison, layers: Layers) -> str:

@@ -9,7 +9,7 @@ import pytest
 from ragvigil.evaluation.gate.compare import Verdict, holm
 from ragvigil.evaluation.gate.decide import State
 from ragvigil.evaluation.gate.limits import GateSettings
-from ragvigil.evaluation.gate.sentences import reasons
+from ragvigil.evaluation.gate.sentences import notes, reasons
 from ragvigil.evaluation.result import Condition, Reading, Result
 from ragvigil.model.score import Layer
 from tests.paired_results import gate, results, sliced
@@ -235,3 +235,45 @@ def test_the_order_of_the_results_changes_nothing() -> None:
 def test_holm_corrects_step_by_step_and_never_downwards() -> None:
     assert holm({0: 0.04, 1: 0.01, 2: 0.03}) == pytest.approx({1: 0.03, 2: 0.06, 0: 0.06})
     assert holm({}) == {}
+
+
+def injected(n: int, of: int = 120) -> list[Result]:
+    """Cases of which so many have an order to the model in one chunk of eight."""
+    clean, planted = results([1.0] * of, "injected_context"), []
+    for place, row in enumerate(clean):
+        is_planted = place < n
+        values = {"injected_context": 7 / 8 if is_planted else 1.0}
+        failing = ("injected_context",) if is_planted else ()
+        planted.append(replace(row, values=values, failing=failing))
+    return planted
+
+
+def test_a_fault_of_a_little_of_every_case_is_seen_in_the_share_that_pass() -> None:
+    base = injected(2)
+    assert gate(base, injected(6)).state is State.PASS
+    shown = gate(base, injected(50))
+    assert shown.state is State.WORSE
+    assert reasons(shown, {}) == [
+        "The share of cases that pass injected_context (corpus) fell by 40 points, from 0.98 to "
+        "0.58 in 120 cases; 10 points are allowed"
+    ]
+
+
+def test_a_rubric_whose_mean_is_worse_is_named_once() -> None:
+    def relevant(value: float) -> list[Result]:
+        rows = results([value] * 120, "answer_relevance")
+        return [replace(row, failing=("answer_relevance",) * (value < 0.5)) for row in rows]
+
+    shown = gate(relevant(0.9), relevant(0.3))
+    assert [each.rubric for each in shown.worse] == ["answer_relevance"]
+
+
+def test_a_step_that_is_gone_is_named_and_stops_nothing() -> None:
+    def with_gain(has_reranker: bool) -> list[Result]:
+        rows = results(GOOD)
+        gain = 0.02 if has_reranker else None
+        return [replace(row, values={**row.values, "rerank_gain": gain}) for row in rows]
+
+    shown = gate(with_gain(True), with_gain(False))
+    assert shown.state is State.PASS
+    assert "measured in the base and not in the new run: rerank_gain" in list(notes(shown))
