@@ -6,6 +6,7 @@
         server.fault(readonly=1)            # inserts are refused as a read-only replica does
         server.fault(die="spans")           # ends without an answer after storing rows of `spans`
         server.fault(die_before="spans")    # ends without an answer and stores nothing
+        server.fault(strict=1)              # an entry of the lease whose number exists is refused
         server.fault()                      # healthy again
 
 Understands what clickhouse-connect sends: queries in the body or in a form, native inserts
@@ -156,17 +157,30 @@ class _Engine:
             bound = {
                 name[6:]: value for name, value in parameters.items() if name.startswith("param_")
             }
+            if "strict" in self.faults and b"INSERT INTO leases" in text:
+                self._refuse_a_number_that_exists(connection, bound["number"])
             named = FORMAT.search(text)
             form = named[1].decode() if named else "TabSeparated"
             return connection.query(text.decode(), form, params=bound).bytes() or b"", form
         finally:
             connection.close()
 
+    def _refuse_a_number_that_exists(self, connection: Any, number: str) -> None:
+        """What a KeeperMap does with `keeper_map_strict_mode`: there is no Keeper here."""
+        sql = f"SELECT count() FROM leases WHERE number = {int(number)}"
+        if connection.query(sql, "TabSeparated").bytes().strip() != b"0":
+            raise _Refused(999, "Coordination error: Node exists. (KEEPER_EXCEPTION)")
+
     def _insert(self, connection: Any, statement: str, rows: bytes) -> tuple[bytes, str]:
         with tempfile.NamedTemporaryFile(suffix=".native") as file:
             file.write(rows)
             file.flush()
-            connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT Native")
+            if "FROM input('" in statement:
+                # The engine in this process has no body of a request to read from.
+                read = statement.replace("FROM input('", f"FROM file('{file.name}', 'Native', '")
+                connection.query(read)
+            else:
+                connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT Native")
         return b"", ""
 
 

@@ -49,7 +49,7 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
 
     def open_one(limits: dict[str, object]) -> Client:
         if settings.url:
-            return _open_server(settings, limits)
+            return open_server(settings, limits, timeout_seconds=settings.timeout_seconds)
         return open_embedded(settings, data_dir / "store", limits, backups=data_dir / "backups")
 
     return Clients(
@@ -92,14 +92,19 @@ def open_embedded(
     return client
 
 
-def _open_server(settings: StoreSettings, limits: dict[str, object]) -> Client:
+def open_server(
+    settings: StoreSettings, limits: dict[str, object], *, timeout_seconds: float
+) -> Client:
+    """A client of the server at `url`. Raises what the driver raises."""
     import clickhouse_connect
+    from clickhouse_connect import common
 
+    common.set_setting("autogenerate_session_id", False)
     client = clickhouse_connect.get_client(
         dsn=settings.url,
         settings=limits,
-        connect_timeout=min(10.0, settings.timeout_seconds),
-        send_receive_timeout=settings.timeout_seconds,
+        connect_timeout=min(10.0, timeout_seconds),
+        send_receive_timeout=timeout_seconds,
         query_retries=0,
     )
     follow_no_redirect(client)

@@ -23,6 +23,7 @@ from ragvigil.store.engine.connection import JOB_FACTOR, Clients, connect, forge
 from ragvigil.store.engine.erased import Erased
 from ragvigil.store.engine.errors import (
     Abandoned,
+    Fenced,
     SchemaMismatch,
     StoreError,
     Unavailable,
@@ -30,6 +31,7 @@ from ragvigil.store.engine.errors import (
     read_failure,
     write_failure,
 )
+from ragvigil.store.engine.guarded import Guard
 from ragvigil.store.engine.migrate import migrate
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.readers import Readers
@@ -101,6 +103,8 @@ class Engine:
     ) -> None:
         self.replica, self.epoch = replica, epoch
         self.erased = Erased()
+        self.guard: Guard = lambda _: ""
+        """What a write of a table must fulfil; set before anything is written."""
         self._settings, self._data_dir, self._clock = settings, data_dir, clock
         self._changed = threading.Condition()
         self._writes: deque[_Write] = deque()
@@ -246,6 +250,7 @@ class Engine:
                 epoch=self.epoch,
                 clock=self._clock,
                 erased=self.erased,
+                guard=lambda table: self.guard(table),
             )
         except Exception as error:  # the driver raises many kinds: `_not_opened` sorts them
             if clients is not None:
@@ -288,15 +293,23 @@ class Engine:
             log.warning("write failed, trying again", error=self._trouble)
             self._pause.failed(time.monotonic())
             return
+        except Fenced as error:  # what others write is not concerned
+            self._written()
+            write.result.set_exception(error)
+            return
         except Exception as error:  # a batch that can never be written must not end the thread
             self._stop_writing(error)
             return
+        self._written()
+        write.result.set_result(written)
+
+    def _written(self) -> None:
+        """Takes the first batch off the queue: it is done with."""
         self._pause.succeeded()
         self._trouble = ""
         with self._changed:
             self._writes.popleft()
             metrics.WRITES_WAITING.set(len(self._writes))
-        write.result.set_result(written)
 
     def _stop_writing(self, error: Exception) -> None:
         """Fails all writes from here on; acknowledged data stays in the spool."""

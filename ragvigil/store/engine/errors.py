@@ -4,6 +4,7 @@ StoreError
 ├── Unavailable      down, slow, read-only, out of memory: a retry may succeed
 ├── Abandoned        nobody waits for the answer any more: the query was not run
 ├── Refused          the data itself is refused: a retry never succeeds
+├── Fenced           this daemon does not lead any more: the leader writes instead
 ├── WriterStopped    too many rows were refused: nothing is written until a person looks
 ├── QueryFailed      a read that is wrong or over its limits
 │   └── PartDamaged  the disk or somebody has damaged a part that it reads
@@ -30,6 +31,10 @@ class Abandoned(StoreError):
 
 class Refused(StoreError):
     """The database, or the driver that encodes for it, refuses the rows for good."""
+
+
+class Fenced(StoreError):
+    """The rows are the leader's to write, and this daemon does not lead."""
 
 
 class WriterStopped(StoreError):
@@ -60,6 +65,8 @@ class SchemaMismatch(StoreError):
 DATA_CODES = frozenset(
     {6, 26, 27, 32, 33, 38, 41, 53, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 441, 469}
 )
+FENCED_CODE = 395
+"""Of `throwIf`, which only the lease's condition uses."""
 # Codes of a database that cannot answer now; every other code is the query's own fault.
 PASSING_CODES = frozenset({173, 202, 209, 210, 236, 242, 243, 279, 319, 394, 425, 439, 516, 999})
 # Codes of a read that finds its part damaged: wrong checksums, sizes, marks, a file that is gone.
@@ -77,6 +84,8 @@ def write_failure(error: Exception) -> StoreError:
     if isinstance(error, DataError):
         return Refused(text)
     if isinstance(error, DatabaseError):
+        if error.code == FENCED_CODE:
+            return Fenced(text)
         return Refused(text) if error.code in DATA_CODES else Unavailable(text)
     if isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError):
         return Refused(text)

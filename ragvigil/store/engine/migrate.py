@@ -41,7 +41,7 @@ class Migration:
     def statements(self, cluster: str = "") -> list[str]:
         """The SQL for the embedded engine and single servers, or for a cluster of this name."""
         text = _COMMENT.sub("", self.text)
-        text = text.replace(" {on_cluster}", f" ON CLUSTER {_quoted(cluster)}" if cluster else "")
+        text = text.replace(" {on_cluster}", on_cluster(cluster))
         text = text.replace("{replicated}", "Replicated" if cluster else "")
         return [part.strip() for part in text.split(";\n") if part.strip()]
 
@@ -108,6 +108,11 @@ def _apply(client: Client, migration: Migration, statements: list[str]) -> None:
             "checksum": migration.checksum,
         },
     )
+
+
+def on_cluster(cluster: str) -> str:
+    """What a statement adds to reach every server of a cluster; empty without one."""
+    return f" ON CLUSTER {_quoted(cluster)}" if cluster else ""
 
 
 def _quoted(name: str) -> str:

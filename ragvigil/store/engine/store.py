@@ -17,6 +17,7 @@ from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
 from ragvigil.store.engine.errors import PartDamaged, Unavailable
+from ragvigil.store.engine.guarded import Guard
 from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.queries import query
@@ -66,11 +67,20 @@ class Store:
         engine.start(wait=not settings.url)
         return cls(engine, settings, keep_seconds)
 
+    def guard(self, guard: Guard) -> None:
+        """From now on rows of a table are written under `guard(table)`, an SQL condition.
+
+        A batch that it refuses raises Fenced. For a server only: the embedded engine has one
+        daemon. Set it before anything is written.
+        """
+        self._engine.guard = guard
+
     def submit(self, batch: Batch) -> Future[WriteResult]:
         """Queues a batch; the future has its result once the batch is durable.
 
         The future does not fail while the database is down. It raises WriterStopped if more than
-        1 % of the last rows were refused, and Unavailable if the store closes first.
+        1 % of the last rows were refused, Fenced if only a leader may write them and we do not
+        lead, and Unavailable if the store closes first.
         """
         return self._engine.queue_write(batch)
 

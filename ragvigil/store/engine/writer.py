@@ -18,7 +18,8 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
 from ragvigil.store.engine.columns import Columns
 from ragvigil.store.engine.erased import Erased
-from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
+from ragvigil.store.engine.errors import Fenced, Refused, WriterStopped, write_failure
+from ragvigil.store.engine.guarded import Guard, insert_guarded
 from ragvigil.store.engine.table import declare
 from ragvigil.store.queries import query
 
@@ -87,20 +88,21 @@ class Writer:
         epoch: int,
         clock: Callable[[], float],
         erased: Erased | None = None,
+        guard: Guard = lambda _: "",
     ) -> None:
         self._client = client
         self._erased = erased or Erased()
         self._columns = Columns.read(client)
         self._columns.check()
         self._writer = (replica, epoch)
-        self._clock = clock
+        self._clock, self._guard = clock, guard
         self._share = RefusedShare()
 
     def write(self, attempt: Attempt) -> WriteResult:
         """Stores the tables that are not stored yet, in their order.
 
-        Raises Unavailable if the attempt is to be repeated, WriterStopped if too many rows were
-        refused.
+        Raises Unavailable if the attempt is to be repeated, Fenced if it never may be, and
+        WriterStopped if too many rows were refused.
         """
         batch = self._erased.without(attempt.batch)
         for table, rows in batch.rows.items():
@@ -153,14 +155,18 @@ class Writer:
         if (characters := max(map(longest_text, columns), default=0)) > MOST_CHARACTERS:
             raise Refused(f"a text of {characters} characters is too long")
         try:
-            self._client.insert(
+            insert_guarded(
+                self._client,
                 table,
-                columns,
+                self._guard(table),
+                data=columns,
                 column_names=rows.columns,
                 column_types=types,
                 column_oriented=True,
                 settings={"insert_deduplication_token": token},
             )
+        except Fenced:
+            raise
         except Exception as error:  # the driver raises many kinds; each is retried or refused
             raise write_failure(error) from error
         finally:

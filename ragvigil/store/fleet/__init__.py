@@ -1,0 +1,1 @@
+"""What several daemons over one store share: who leads, who lives, which minutes changed."""
