@@ -19,11 +19,7 @@ def yield_to_intake() -> None:
     for thread in _threads():
         with contextlib.suppress(ProcessLookupError):  # it has just ended
             os.setpriority(os.PRIO_PROCESS, thread, nice)
-    session = Path("/proc/self/autogroup")
-    # With autogroups Linux weighs whole sessions: nice counts only within the core's own.
-    if session.exists():
-        with contextlib.suppress(OSError):
-            session.write_text(str(BEHIND_THE_INTAKE))
+    _weigh_session(BEHIND_THE_INTAKE)
 
 
 def _threads() -> list[int]:
@@ -32,9 +28,20 @@ def _threads() -> list[int]:
     return [int(thread.name) for thread in folder.iterdir()] if folder.exists() else [0]
 
 
+def _weigh_session(nice: int) -> None:
+    """With autogroups Linux weighs whole sessions, and a niceness counts only within its own.
+
+    A process that leads no session leaves the one alone that it shares.
+    """
+    session = Path("/proc/self/autogroup")
+    if os.getsid(0) == os.getpid() and session.exists():
+        with contextlib.suppress(OSError):
+            session.write_text(str(nice))
+
+
 def lower_priority() -> None:
     """Yields the CPU to other processes, and lets the kernel end this one first without memory."""
-    os.nice(NICE)
+    _weigh_session(max(0, os.nice(NICE)))
     short = Path("/proc/self/oom_score_adj")
     if short.exists():
         short.write_text("1000")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +19,17 @@ def test_a_process_can_take_idle_cpu_only() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # The niceness of this process counts: the tests may run under `nice`.
     assert done.stdout.split() == ["True", str(min(19, os.nice(0) + 10))]
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="no autogroups here")
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_session_yields_with_the_process_that_leads_it(leads: bool) -> None:
+    code = "from pathlib import Path; from ragvigil.inference.process_priority import "
+    code += "lower_priority; weight = Path('/proc/self/autogroup'); before = weight.read_text(); "
+    code += "lower_priority(); print(before, weight.read_text())"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, start_new_session=leads
+    )
+    _, _, before, _, _, after = done.stdout.split()
+    assert after == (str(min(19, os.nice(0) + 10)) if leads else before)
