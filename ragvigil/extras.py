@@ -26,6 +26,11 @@ EMBEDDING = Ability(
     extra="local",
     modules=("sentence_transformers",),
 )
+ENTAILMENT = Ability(
+    name="the entailment model",
+    extra="local",
+    modules=("onnxruntime", "tokenizers"),
+)
 JUDGES: Mapping[str, Ability] = {
     provider: Ability(name=name, extra=extra, modules=("pydantic_ai", module))
     for provider, name, extra, module in (

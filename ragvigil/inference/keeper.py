@@ -60,7 +60,10 @@ class Keeper:
         return link.pid if link else None
 
     def ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:
-        """The numbers of the model of a task (`embed`, `classify`) for these texts, or why not."""
+        """The numbers of the model of a task for these texts, or why not.
+
+        Tasks are `embed`, `classify` and `entail`.
+        """
         if not self._turn.acquire(timeout=self._settings.timeout_seconds):
             return Unavailable(reason=Reason.BUSY, detail="the model process is busy")
         try:
@@ -88,7 +91,7 @@ class Keeper:
         if self._closed:
             return Unavailable(reason=Reason.CLOSED, detail="local models are being stopped")
         if self._link is None:
-            locate(model)  # raises NoModel before a process is started in vain
+            locate(model, task)  # raises NoModel before a process is started in vain
             # A child that keeps ending must not be started for every call.
             if not self._pause.is_over(self._clock()):
                 detail = "the model process ended and starts anew after a pause"

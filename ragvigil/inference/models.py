@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +41,8 @@ class Model:
 
 
 def load(task: str, name: str) -> Model:
-    """Loads the model of a task, `embed` or `classify`. Raises NoModel with the reason."""
-    place = locate(name)
+    """Loads the model of a task: `embed`, `classify`, `entail`. Raises NoModel with the reason."""
+    place = locate(name, task)
     try:
         return LOADERS[task](place)
     except MODEL_ERRORS as error:
@@ -79,6 +81,52 @@ def _classify(model: Any, pairs: Sequence[Sequence[str]]) -> Numbers:
     return scores.reshape(len(pairs), -1)
 
 
+def _entailment(place: str) -> Model:
+    """A network in ONNX that holds its tokenizer and its limits as metadata."""
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    options.inter_op_num_threads = 1
+    with _named_errors():
+        session = onnxruntime.InferenceSession(place, options, providers=["CPUExecutionProvider"])
+    facts = session.get_modelmeta().custom_metadata_map
+    tokenizer = Tokenizer.from_str(facts["tokenizer"])
+    tokenizer.enable_truncation(int(facts["most_tokens"]), strategy="longest_first")
+    tokenizer.no_padding()
+    return Model(partial(_entail, session, tokenizer, int(facts["most_characters"])), "")
+
+
+def _entail(
+    session: Any, tokenizer: Any, most_characters: int, pairs: Sequence[Sequence[str]]
+) -> Numbers:
+    """A row for each premise and sentence; one after the other, so that none changes another's."""
+    import numpy as np
+
+    rows = []
+    for premise, sentence in pairs:
+        tokens = tokenizer.encode(premise, sentence[:most_characters])
+        given = {
+            "ids": np.array([tokens.ids], np.int64),
+            "types": np.array([tokens.type_ids], np.int64),
+        }
+        with _named_errors():
+            rows.append(session.run(["chances"], given)[0][0])
+    return np.array(rows, np.float32)
+
+
+@contextmanager
+def _named_errors() -> Iterator[None]:
+    """Turns errors of onnxruntime, whose classes have only Exception in common, into one kind."""
+    try:
+        yield
+    except MODEL_ERRORS:
+        raise
+    except Exception as error:
+        raise RuntimeError(str(error)) from error
+
+
 def _version(place: str, model: Any) -> str:
     """For a folder the hash of its files, for a name the commit of the loaded files."""
     if Path(place).is_dir():
@@ -87,4 +135,8 @@ def _version(place: str, model: Any) -> str:
     return str(commit)[:12] if commit else place
 
 
-LOADERS: Mapping[str, Callable[[str], Model]] = {"embed": _embedder, "classify": _cross_encoder}
+LOADERS: Mapping[str, Callable[[str], Model]] = {
+    "embed": _embedder,
+    "classify": _cross_encoder,
+    "entail": _entailment,
+}

@@ -16,6 +16,7 @@ from ragvigil.inference.metrics import CACHE_HITS, GIVEN_UP, SHED, UNAVAILABLE
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.settings import SHORT_NAMES, InferenceSettings
 from ragvigil.inference.share import CpuShare
+from ragvigil.inference.weights import ModelFile, NoModel, checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +49,7 @@ class Inference:
         self._share = CpuShare(settings.cpu_share, now=clock())
         self._keeper = Keeper(settings, self._share, clock)
         self._cache = VectorCache(settings.cache_entries)
+        self._judged_pairs = VectorCache(settings.cache_entries)
         self._blame = Blame()
         self._version, self._width = "", 0
 
@@ -75,8 +77,9 @@ class Inference:
         return may_run
 
     def forget(self) -> None:
-        """Drops the vectors of texts that are kept in memory."""
+        """Drops what is kept in memory of texts: vectors, and the results of pairs."""
         self._cache.clear()
+        self._judged_pairs.clear()
 
     def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
         """A vector of length 1 for each text, in order: shape (texts, dimensions).
@@ -95,7 +98,8 @@ class Inference:
         # By length: a batch is padded to its longest text.
         by_length = sorted(new, key=lambda key: len(new[key]))
         for batch in self._blame.batches(by_length, BATCH):
-            answer = self._embedded(batch, [new[key] for key in batch])
+            model = self._settings.embedding_model
+            answer = self._asked("embed", model, batch, [new[key] for key in batch])
             if isinstance(answer, Unavailable):
                 return answer
             if self._has_changed(answer.version):
@@ -124,6 +128,32 @@ class Inference:
             rows += _rows(answer)
         return _table(rows)
 
+    def entail(self, file: ModelFile, pairs: Sequence[tuple[str, str]]) -> Numbers | Unavailable:
+        """Of each premise and sentence, the probabilities of a shipped entailment model.
+
+        Shape (pairs, 3): that the premise supports the sentence, does not, or denies it. A pair on
+        which the model fails whenever it is asked has a row of zeros.
+        """
+        if not self._settings.enabled:
+            return _counted(Unavailable(reason=Reason.OFF, detail="local models are switched off"))
+        try:
+            place = checked(file)
+        except NoModel as error:
+            return _counted(Unavailable(reason=Reason.NO_MODEL, detail=str(error)))
+        pairs = [(_readable(premise), _readable(sentence)) for premise, sentence in pairs]
+        keys = [text_hash(f"{file.sha256}\0{premise}\0{sentence}") for premise, sentence in pairs]
+        rows = self._judged_pairs.find(keys)
+        CACHE_HITS.inc(sum(key in rows for key in keys))
+        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in rows}
+        for batch in self._blame.batches(list(new), BATCH):
+            answer = self._asked("entail", place, batch, [new[key] for key in batch])
+            if isinstance(answer, Unavailable):
+                return answer
+            computed = dict(zip(batch, _rows(answer), strict=True))
+            rows |= computed
+            self._judged_pairs.keep(computed)
+        return _table([rows.get(key, bytes(4 * 3)) for key in keys])
+
     def close(self) -> None:
         """Ends the child, even in the middle of a call; every later call returns CLOSED."""
         self._keeper.close()
@@ -135,14 +165,22 @@ class Inference:
             return _counted(Unavailable(reason=Reason.OFF, detail="no local model is set for this"))
         return None
 
-    def _embedded(self, keys: Sequence[bytes], texts: Sequence[str]) -> Answer | Unavailable:
-        answer = self._ask("embed", self._settings.embedding_model, texts)
+    def _asked(
+        self, task: str, model: str, keys: Sequence[bytes], texts: Sequence[object]
+    ) -> Answer | Unavailable:
+        """The answer; of a request that failed, its texts are suspected."""
+        answer = self._ask(task, model, texts)
         if isinstance(answer, Answer):
             self._blame.answered(keys)
         elif answer.reason in BLAMED:
             for key in self._blame.failed(keys):
                 GIVEN_UP.inc()
-                log.error("a text is not embedded any more", text=key.hex(), reason=str(answer))
+                log.error(
+                    "a text is not given to the model any more",
+                    task=task,
+                    text=key.hex(),
+                    reason=str(answer),
+                )
         return answer
 
     def _ask(self, task: str, model: str, texts: Sequence[object]) -> Answer | Unavailable:

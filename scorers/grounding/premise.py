@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import log
+from math import fsum, log
 
 from scorers.text.normalise import is_number, words
 from scorers.text.sentences import sentences
@@ -54,12 +54,13 @@ class Premises:
 
     def _chosen(self, wanted: frozenset[str], room: int) -> list[int]:
         """The places of the lines that together hold most of the wanted words, best first."""
-        whole = sum(self._weight.get(stem, 0.0) for stem in wanted)
+        # fsum: a set has another order in every process, and sums of floats differ by their order.
+        whole = fsum(self._weight.get(stem, 0.0) for stem in wanted)
         chosen: list[int] = []
         while whole and len(chosen) < MOST_CHOSEN:
             added, place = max(
                 (
-                    (sum([self._weight[stem] for stem in wanted & self._stems[at]]), -at)
+                    (fsum(self._weight[stem] for stem in wanted & self._stems[at]), -at)
                     for at in range(len(self.lines))
                     if at not in chosen
                 ),

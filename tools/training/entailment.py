@@ -23,8 +23,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
+from scorers.grounding.entailment import Support
 from tools.training.entailment_network import UNKNOWN, Network, Texts, Tokenised, base_folder
-from tools.training.entailment_pairs import SEED, Pair, Support, pairs
+from tools.training.entailment_pairs import SEED, Pair, pairs
 
 BATCH = 16
 SORTED = 32

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +21,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from scorers.grounding.entailment import Support, mean_odds
 from scorers.grounding.features import measure
 from scorers.grounding.model import answer_value, shipped_model
 from scorers.grounding.premise import Premises
 from tools.training.entailment import restored
 from tools.training.entailment_network import Network, Texts, Tokenised, base_folder
-from tools.training.entailment_pairs import HALVED, SEED, Pair, Support
+from tools.training.entailment_pairs import HALVED, SEED, Pair
 from tools.training.grounded_examples import Row, group_of, is_held_out, is_supported, read
 
 SETS = ("ragtruth_qa", "attributionbench_dev", "lfqa_verification", "summedits", "wice_claims")
@@ -123,13 +123,8 @@ def _values(answers: Sequence[Measured], judge: Judge) -> Iterator[tuple[float, 
     judged = iter(judge([pair for answer in answers for pair in answer.pairs]))
     for answer in answers:
         own = [next(judged)[Support.SUPPORTED] for _ in answer.pairs]
-        both = [_mean_odds(*chances) for chances in zip(answer.trees, own, strict=True)]
+        both = [mean_odds(*chances) for chances in zip(answer.trees, own, strict=True)]
         yield answer_value(answer.trees), answer_value(own), answer_value(both)
-
-
-def _mean_odds(one: float, other: float) -> float:
-    odds = [math.log(max(1e-6, p) / max(1e-6, 1 - p)) for p in (one, other)]
-    return 1 / (1 + math.exp(-sum(odds) / 2))
 
 
 def _areas(labels: Any, scores: Any) -> list[float]:

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from tools.training.entailment_pairs import Pair, Support
+from scorers.grounding.entailment import Support
+from tools.training.entailment_pairs import Pair
 
 MOST_TOKENS = 192
 UNKNOWN = -100

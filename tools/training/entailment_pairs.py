@@ -11,10 +11,10 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from scorers.grounding.entailment import Support
 from scorers.grounding.premise import Premises, lines_of, stems
 from scorers.text.sentences import sentences
 from tools.training.entailment_edits import NAMES, SMALL_WORD, changed, paraphrased, spans
@@ -48,14 +48,6 @@ TEXTS = {
 ANSWERS = ("halueval_general", "ragchecker_pairs", "delucionqa_refusal")
 
 Row = dict[str, Any]
-
-
-class Support(IntEnum):
-    """What a premise says of a sentence."""
-
-    SUPPORTED = 0
-    NOT = 1
-    CONTRADICTED = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

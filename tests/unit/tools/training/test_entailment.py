@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.training.entailment_pairs import Pair, Support
+from scorers.grounding.entailment import Support
+from tools.training.entailment_pairs import Pair
 
 pytestmark = pytest.mark.slow  # loads torch and transformers
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scorers.grounding import premise
+from scorers.grounding.entailment import Support
 from scorers.grounding.premise import Premises
 from tools.training import entailment_edits
 from tools.training.entailment_edits import (
@@ -25,7 +26,7 @@ from tools.training.entailment_edits import (
     spans,
     word,
 )
-from tools.training.entailment_pairs import Support, pairs
+from tools.training.entailment_pairs import pairs
 from tools.training.grounded_examples import is_held_out
 
 SUBJECTS = {
