@@ -21,6 +21,7 @@ from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.settings import Settings
 from ragvigil.model.span import Signal, Span
 from ragvigil.store.engine.store import Priority, Store
+from ragvigil.store.settings import KeptSpans, StoreSettings
 from scorers.runner import Runner, load_scorers
 from scorers.settings import ScorersSettings
 from tests.outcomes import NOW, SECOND
@@ -77,6 +78,7 @@ class Core:
     collector: CollectorSettings = field(default_factory=CollectorSettings)
     memory_limit_bytes: int | None = None
     processes: int = 0
+    keeps: KeptSpans = KeptSpans.ALL
     scores: ScoreMetrics = field(
         default_factory=lambda: ScoreMetrics(MetricsSettings(), {}, lambda: NOW / SECOND)
     )
@@ -86,6 +88,7 @@ class Core:
             data_dir=self.folder,
             collector=self.collector,
             scorers=ScorersSettings(processes=self.processes),
+            store=StoreSettings(spans=self.keeps),
         )
         self.parts = assemble(settings, self.store, Runner(load_scorers()), self.scores)
         self.loop = self.parts.pipeline
@@ -104,7 +107,13 @@ class Core:
 
     def restarted(self) -> Core:
         """The life after a crash: nothing is handed over in memory."""
-        return Core(folder=self.folder, store=self.store, spool=self.spool, now=self.now + 60)
+        return Core(
+            folder=self.folder,
+            store=self.store,
+            spool=self.spool,
+            now=self.now + 60,
+            keeps=self.keeps,
+        )
 
     async def send(
         self,

@@ -21,6 +21,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLog
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ProtoResource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
+from collector.assembly.plain import is_marked_offline, kept_ids, may_matter, plain_spans
 from collector.assembly.refs import Arrival, Closing, LogArrival, LogRef, SpanRef
 from collector.decode.spans import iterate, to_log, to_resource, to_scope, to_span
 from collector.record.feedback import OWN_RESULTS
@@ -29,6 +30,7 @@ from collector.spool.frames import Frame
 from ragvigil.model.evaluation import EVENT as EVALUATION
 from ragvigil.model.evaluation import OWN, SCOPE
 from ragvigil.model.span import LogRecord, Resource, Scope, Signal, Span, Trace
+from ragvigil.store.settings import KeptSpans
 
 CACHE_BYTES = 16 << 20
 """Of payload; parsed requests take about 2.5 times that. Traces close in spool order, so that even
@@ -98,8 +100,14 @@ class _ParsedFrame:
 class TraceFetcher:
     """Turns frames into arrivals and closings into traces. Not thread-safe."""
 
-    def __init__(self, reader: Frames, *, cache_bytes: int = CACHE_BYTES) -> None:
-        self._reader = reader
+    def __init__(
+        self,
+        reader: Frames,
+        *,
+        keeps: KeptSpans = KeptSpans.ALL,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._reader, self._keeps = reader, keeps
         self._cache_bytes = cache_bytes
         self._cached: OrderedDict[int, _ParsedFrame] = OrderedDict()
         self._cached_bytes = 0
@@ -126,8 +134,40 @@ class TraceFetcher:
     def fetch(self, closing: Closing) -> Trace:
         """The trace: its spans by start time, each with its log records.
 
-        Spans and log records whose frame is gone are left out and counted.
+        Spans and log records whose frame is gone are left out and counted. Where no span can say
+        anything of an answer, none becomes a `Span`.
         """
+        return self._plain(closing) or self._whole(closing)
+
+    def kept(self, trace: Trace) -> frozenset[str] | None:
+        """The ids of the spans of a trace that the settings keep, None if they keep all."""
+        return kept_ids(trace.spans, self._keeps)
+
+    def _plain(self, closing: Closing) -> Trace | None:
+        """The trace without spans; None if one of them may say something of an answer."""
+        if closing.logs or not closing.refs:
+            return None
+        items: list[Item] = []
+        for ref in closing.refs:
+            parsed = self._parsed(ref.seq)
+            if parsed is None or not ref.index < len(parsed.items):
+                return None
+            item = parsed.items[ref.index]
+            if may_matter(item[2]) or is_marked_offline(item[0], item[2]):
+                return None
+            items.append(item)
+            backfill = parsed.backfill
+        items.sort(key=lambda item: item[2].start_time_unix_nano)
+        return Trace(
+            trace_id=closing.trace_id,
+            spans=(),
+            closed=closing.reason,
+            received_unix_nano=closing.received_unix_nano,
+            backfill=backfill,
+            plain=plain_spans(items, self._keeps),
+        )
+
+    def _whole(self, closing: Closing) -> Trace:
         spans = []
         backfill = ""
         logs = self._logs(closing)

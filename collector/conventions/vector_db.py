@@ -57,7 +57,7 @@ QUERY_TEXTS = re.compile(r"texts=(\[.*\])", re.DOTALL)
 def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of a search in a vector store."""
     attributes = span.attributes
-    if not _is_search(span):
+    if not is_search(attributes, span.name):
         return
     yield Claim(Field.ROLE, SpanRole.RETRIEVER, 10)
     yield Claim(Field.QUERY, partial(_query_text, attributes.get("db.query.text")), 9)
@@ -69,13 +69,13 @@ def claims(span: Span) -> Iterator[Claim]:
     yield Claim(Field.RETRIEVED, partial(_results, attributes), 9)
 
 
-def _is_search(span: Span) -> bool:
-    attributes = span.attributes
+def is_search(attributes: Attributes, name: str) -> bool:
+    """Whether a span with these attributes and this name is a search for vectors."""
     system = text(attributes.get("db.system.name") or attributes.get("db.system")).lower()
     if not system:
         return False
-    name = attributes.get("db.operation.name") or attributes.get("db.operation")
-    operation = (text(name) or span.name.rpartition(".")[2]).lower()
+    declared = attributes.get("db.operation.name") or attributes.get("db.operation")
+    operation = (text(declared) or name.rpartition(".")[2]).lower()
     if operation.startswith(WRITES):
         return False
     if not EVIDENCE.isdisjoint(attributes):

@@ -60,7 +60,7 @@ def decode_logs(request: Any) -> list[LogRecord]:
 
 def to_resource(resource: Any) -> Resource:
     """Converts a resource."""
-    return Resource(attributes=_attributes(resource.attributes))
+    return Resource(attributes=attributes_of(resource.attributes))
 
 
 def to_scope(scope: Any) -> Scope:
@@ -82,7 +82,7 @@ def to_span(resource: Resource, scope: Scope, span: Any) -> Span:
         end_unix_nano=span.end_time_unix_nano,
         status=STATUSES.get(status.code, StatusCode.UNSET),
         status_message=status.message,
-        attributes=_attributes(span.attributes),
+        attributes=attributes_of(span.attributes),
         events=tuple([_event(event) for event in span.events]),
         links=tuple([_link(link) for link in span.links]),
         resource=resource,
@@ -96,7 +96,7 @@ def to_span(resource: Resource, scope: Scope, span: Any) -> Span:
 
 def to_log(scope: Scope, log: Any) -> LogRecord:
     """Converts a log record; a missing time is replaced by the observed time."""
-    attributes = _attributes(log.attributes)
+    attributes = attributes_of(log.attributes)
     event_name = log.event_name or attributes.get("event.name")
     return LogRecord(
         trace_id=log.trace_id.hex(),
@@ -114,7 +114,7 @@ def _event(event: Any) -> Event:
     return Event(
         name=event.name,
         time_unix_nano=event.time_unix_nano,
-        attributes=_attributes(event.attributes),
+        attributes=attributes_of(event.attributes),
     )
 
 
@@ -123,11 +123,11 @@ def _link(link: Any) -> Link:
         trace_id=link.trace_id.hex(),
         span_id=link.span_id.hex(),
         trace_state=link.trace_state,
-        attributes=_attributes(link.attributes),
+        attributes=attributes_of(link.attributes),
     )
 
 
-def _attributes(pairs: Iterable[Any]) -> dict[str, AttributeValue]:
+def attributes_of(pairs: Iterable[Any]) -> dict[str, AttributeValue]:
     """Keys and values; the last value of a repeated key wins.
 
     Most values are non-empty texts or non-zero scores: these skip the slow `WhichOneof`.

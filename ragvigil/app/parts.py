@@ -178,7 +178,8 @@ def _pipeline(
     sink: Sink,
     jobs: Jobs,
 ) -> PipelineParts:
-    fetcher, routes = TraceFetcher(reader), settings.collector.routes
+    fetcher = TraceFetcher(reader, keeps=settings.store.spans)
+    routes = settings.collector.routes
     return PipelineParts(
         reader=reader,
         fetcher=fetcher,

@@ -126,6 +126,7 @@ class Status:
             {
                 "services": diagnose(groups, self._needs),
                 "sources": self._sources(groups, since),
+                "spans_kept": self._store.settings.spans.value,
             },
             from_attributes=True,
         )

@@ -41,7 +41,7 @@ class Outcome:
     `time_unix_nano` decides which windows count it. It is pinned at the first closing, so that all
     generations of a trace share one key. `gone` are ids of records that an earlier generation had
     and this one lacks; they get tombstones. `feedback` is all that the trace carries, on any
-    answer.
+    answer. `kept` are the ids of the spans that the settings keep, None if they keep all.
     """
 
     trace: Trace
@@ -50,3 +50,4 @@ class Outcome:
     records: tuple[ScoredRecord, ...] = ()
     feedback: tuple[FeedbackEvent, ...] = ()
     gone: tuple[str, ...] = ()
+    kept: frozenset[str] | None = None

@@ -139,12 +139,28 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlainSpans:
+    """The spans of a trace of which none can say anything of an answer: HTTP, databases, queues.
+
+    They never become a `Span`. `count` is their number, `ended_unix_nano` the end of the last one,
+    `service` the name of the first one's service. `rows` are theirs as the store takes them, of
+    `characters` characters; none where the settings do not keep them.
+    """
+
+    count: int
+    ended_unix_nano: int = 0
+    service: str = ""
+    rows: tuple[tuple[object, ...], ...] = ()
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """The spans of one trace at the moment it closed, in order of start time.
 
     `received_unix_nano` is when the first of its spans arrived; it never changes between
     generations, so that rows of a re-scored trace land on the same key. `backfill` names the
-    declared backfill run, or is empty for live traffic.
+    declared backfill run, or is empty for live traffic. A trace has `spans` or is `plain`.
     """
 
     trace_id: str
@@ -152,8 +168,9 @@ class Trace:
     closed: Closed
     received_unix_nano: int
     backfill: str = ""
+    plain: PlainSpans | None = None
 
     @property
     def generation(self) -> int:
         """Number of distinct spans: replays of the same spans give the same generation."""
-        return len(self.spans)
+        return self.plain.count if self.plain else len(self.spans)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class KeptSpans(StrEnum):
+    """Which spans are kept in ClickHouse. Records, texts and scores are kept with any of them."""
+
+    ALL = "all"
+    RAG = "rag"
+    """What a convention reads, and the spans above."""
+    NONE = "none"
 
 
 class StoreSettings(BaseModel):
@@ -31,6 +41,12 @@ class StoreSettings(BaseModel):
         description="free bytes under data_dir that only the store uses: with less, spans are "
         "refused until a tenth more is free; the default is 5 % of the disk, at least 512 MB and "
         "at most half of it",
+    )
+    spans: KeptSpans = Field(
+        default=KeptSpans.ALL,
+        description='spans that are kept: "all"; "rag", those that a convention reads and the ones '
+        "above them, without what else a service does (HTTP, databases, queues); "
+        '"none". Records and scores are kept with each of them',
     )
     spans_days: int = Field(default=14, ge=1, le=3650, description="days that spans are kept")
     scores_days: int = Field(

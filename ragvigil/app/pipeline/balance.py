@@ -1,4 +1,5 @@
-"""The balance of spans: each is stored, a duplicate, quarantined, lost or still in the spool."""
+"""The balance of spans: each is stored, a duplicate, quarantined, lost, left out by the
+settings, or still in the spool."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class SpanBalance:
         self._checked = clock()
 
     def spans(self) -> dict[str, int]:
-        """Spans acknowledged, stored, duplicate, quarantined, lost, in_spool.
+        """Spans acknowledged, stored, duplicate, quarantined, lost, not_kept, in_spool.
 
         The first is the sum of the others; `mismatch` compares it with the spool's own count.
         """

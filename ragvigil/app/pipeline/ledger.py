@@ -1,4 +1,5 @@
-"""What became of every span of the spool: stored, a duplicate, quarantined, lost, still there."""
+"""What became of every span of the spool: stored, a duplicate, quarantined, lost, left out
+by the settings, still there."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ class FrameRow:
     duplicate: int = 0
     quarantined: int = 0
     lost: int = 0
+    not_kept: int = 0
 
 
 @dataclass(slots=True)
@@ -41,10 +43,11 @@ class _Open:
     duplicate: int = 0
     quarantined: int = 0
     lost: int = 0
+    not_kept: int = 0
 
     @property
     def accounted(self) -> int:
-        return self.stored + self.duplicate + self.quarantined + self.lost
+        return self.stored + self.duplicate + self.quarantined + self.lost + self.not_kept
 
 
 class FrameLedger:
@@ -92,6 +95,7 @@ class FrameLedger:
         duplicate: Iterable[int] = (),
         quarantined: Iterable[int] = (),
         lost: Iterable[int] = (),
+        not_kept: Iterable[int] = (),
     ) -> None:
         """Counts spans by the seq of the frame that brought them, once per span."""
         for kind, seqs in (
@@ -99,6 +103,7 @@ class FrameLedger:
             ("duplicate", duplicate),
             ("quarantined", quarantined),
             ("lost", lost),
+            ("not_kept", not_kept),
         ):
             for seq, number in Counter(seqs).items():
                 frame = self._open.get(seq)
@@ -134,4 +139,5 @@ def _row(seq: int, frame: _Open) -> FrameRow:
         duplicate=frame.duplicate,
         quarantined=frame.quarantined,
         lost=frame.lost,
+        not_kept=frame.not_kept,
     )

@@ -350,7 +350,8 @@ class Pipeline:
             with self._parts.heartbeat.scores([closing.trace_id]):
                 outcomes = self._parts.scorer.outcomes([(closing, earlier)], self._context())
             self._parts.deferred.offer(outcomes)
-        self._parts.sink.account(stored=closing.stored, duplicate=closing.duplicates)
+        stored, left_out = earlier.parted(closing.stored)
+        self._parts.sink.account(stored=stored, duplicate=closing.duplicates, not_kept=left_out)
 
     def _leave_out(self, closing: Closing) -> None:
         """Accounts for a quarantined closing, and keeps the requests that brought it."""

@@ -64,7 +64,7 @@ class TraceScorer:
         every = [record for records in by_trace for record in records]
         scored = iter(self._scored(every, beat, lean=lean))
         return [
-            _outcome(trace, earlier, tuple(islice(scored, len(records))))
+            _outcome(trace, earlier, tuple(islice(scored, len(records))), self._fetcher.kept(trace))
             for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
@@ -77,6 +77,7 @@ class TraceScorer:
             outcome=TraceOutcome.LATE,
             time_unix_nano=time_unix_nano,
             feedback=feedback_of(trace),
+            kept=self._fetcher.kept(trace),
         )
 
     def _trace(self, closing: Closing, earlier: StoredTrace | None) -> Trace:
@@ -114,7 +115,10 @@ class TraceScorer:
 
 
 def _outcome(
-    trace: Trace, earlier: StoredTrace | None, scored: tuple[ScoredRecord, ...]
+    trace: Trace,
+    earlier: StoredTrace | None,
+    scored: tuple[ScoredRecord, ...],
+    kept: frozenset[str] | None,
 ) -> Outcome:
     present = {record.record.record_id for record in scored}
     before = earlier.record_ids if earlier else ()
@@ -126,6 +130,7 @@ def _outcome(
         records=scored,
         feedback=() if kind is TraceOutcome.OFFLINE else feedback_of(trace),
         gone=tuple(record_id for record_id in before if record_id not in present),
+        kept=kept,
     )
 
 
@@ -140,7 +145,7 @@ def _in_context(record: RagRecord, context: RecordContext) -> RagRecord:
 
 
 def _class_of(trace: Trace, scored: tuple[ScoredRecord, ...]) -> TraceOutcome:
-    if not trace.spans:
+    if not trace.generation:
         return TraceOutcome.UNPARSEABLE
     if scored:
         return TraceOutcome.SCORED
@@ -154,6 +159,7 @@ def time_of(trace: Trace) -> int:
     24 hours back. A declared backfill keeps its own times.
     """
     ended = max((span.end_unix_nano for span in trace.spans), default=0)
+    ended = trace.plain.ended_unix_nano if trace.plain else ended
     early, late = trace.received_unix_nano - BEHIND_NANOS, trace.received_unix_nano + AHEAD_NANOS
     if ended and (trace.backfill or early <= ended <= late):
         return ended

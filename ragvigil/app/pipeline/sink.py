@@ -29,7 +29,7 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 
 log = structlog.get_logger()
 
-KINDS = ("stored", "duplicate", "quarantined", "lost")
+KINDS = ("stored", "duplicate", "quarantined", "lost", "not_kept")
 LOG_SECONDS = 10.0
 """Losses of so many seconds are one line of the log: a damaged disk brings many small ones."""
 LARGEST = 4
@@ -61,6 +61,7 @@ class SpanPlaces:
     duplicate: int
     quarantined: int
     lost: int
+    not_kept: int
     waiting: int
     read: int
     ahead: int = 0
@@ -150,13 +151,16 @@ class Sink:
         stored: Sequence[int] = (),
         duplicate: Sequence[int] = (),
         quarantined: Sequence[int] = (),
+        not_kept: Sequence[int] = (),
         lost_before: Edge | None = None,
     ) -> None:
         """Accounts for spans that need no rows; each span is given by the seq of its frame.
 
         What should lie before `lost_before`, and was not read although everything was, is lost.
         """
-        self._ledger.count(stored=stored, duplicate=duplicate, quarantined=quarantined)
+        self._ledger.count(
+            stored=stored, duplicate=duplicate, quarantined=quarantined, not_kept=not_kept
+        )
         if lost_before is not None:
             self._lost += self._ledger.passed(lost_before, int(self._clock_unix() * 1e9))
 
@@ -264,7 +268,9 @@ class Sink:
             self._sums.update({kind: getattr(row, kind) for kind in KINDS})
         refused = _refused(written.quarantined)
         gone: Counter[int] = sum((summary.gone for summary in pending.summaries), Counter())
+        unkept: Counter[int] = sum((one.not_kept for one in pending.summaries), Counter())
         stored: list[int] = []
+        not_kept: list[int] = []
         quarantined: list[int] = []
         lost: list[int] = []
         duplicate: list[int] = []
@@ -273,13 +279,21 @@ class Sink:
             # stand for them.
             refused_here = refused.get(closing.trace_id, 0)
             there, vanished = _parted(closing.stored, gone)
+            there, left_out = _parted(there, unkept)
+            not_kept += left_out
             stored += there[refused_here:]
             quarantined += there[:refused_here]
             lost += vanished
             duplicate += closing.duplicates
         self._lost += len(lost)
         metrics.DUPLICATE_SPANS.inc(len(duplicate))
-        self._ledger.count(stored=stored, quarantined=quarantined, duplicate=duplicate, lost=lost)
+        self._ledger.count(
+            stored=stored,
+            quarantined=quarantined,
+            duplicate=duplicate,
+            lost=lost,
+            not_kept=not_kept,
+        )
 
     def _count(self, summary: OutcomeSummary) -> None:
         self._scores.add(summary.counts)
@@ -296,7 +310,10 @@ def _refused(quarantined: tuple[QuarantinedRow, ...]) -> dict[str, int]:
 
 
 def _parted(seqs: Iterable[int], gone: Counter[int]) -> tuple[list[int], list[int]]:
-    """The spans whose frame could be read, and those whose could not; takes these out of `gone`."""
+    """The spans that `gone` does not count by the seq of their frame, and those that it counts.
+
+    Takes the latter out of `gone`.
+    """
     there: list[int] = []
     vanished: list[int] = []
     for seq in seqs:

@@ -25,7 +25,8 @@ class OutcomeSummary:
     `kept` are outcomes with a record that somebody may take, `left_out` counts the records of
     others that local models had sampled. `fingerprints` stand under the names of their records;
     `received` holds the times at which live traces came, Unix nanoseconds. `gone` counts, by the
-    seq of their frame, spans that were no longer in the spool when their trace closed.
+    seq of their frame, spans that were no longer in the spool when their trace closed, `not_kept`
+    those that the settings leave out of the store.
     """
 
     counts: ScoreCounts
@@ -35,6 +36,7 @@ class OutcomeSummary:
     fingerprints: list[tuple[str, Fingerprint]] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     gone: Counter[int] = field(default_factory=Counter)
+    not_kept: Counter[int] = field(default_factory=Counter)
 
 
 class Summarizer:
@@ -62,11 +64,20 @@ class Summarizer:
 
     def add_gone(self, closing: Closing, trace: Trace) -> None:
         """Adds the spans of a closing that its trace lacks."""
-        if len(trace.spans) < len(closing.refs):
+        if trace.generation < len(closing.refs):
             there = {span.span_id for span in trace.spans}
             self._summary.gone.update(
                 ref.seq for ref in closing.refs if ref.span_id.hex() not in there
             )
+
+    def add_not_kept(self, closing: Closing, outcome: Outcome) -> None:
+        """Adds the spans that this closing brought and that the settings leave out."""
+        plain, kept = outcome.trace.plain, outcome.kept
+        if kept is None or (plain is not None and plain.rows):
+            return
+        left = Counter(ref.seq for ref in closing.refs if ref.span_id.hex() not in kept)
+        # Of a later generation only the new spans: the others were counted with an earlier one.
+        self._summary.not_kept += left & Counter(closing.stored)
 
     def take(self) -> OutcomeSummary:
         """Returns the summary and begins the next."""
@@ -98,6 +109,7 @@ def gather(
     for (closing, earlier), outcome in zip(unscored, outcomes, strict=True):
         summarizer.add(outcome, earlier.record_ids if earlier else ())
         summarizer.add_gone(closing, outcome.trace)
+        summarizer.add_not_kept(closing, outcome)
 
 
 def fingerprints_of(outcome: Outcome) -> list[tuple[str, Fingerprint]]:

@@ -78,7 +78,7 @@ class Worker:
         runner.prepare()
         rules = RouteRules.of(settings.collector.routes.rules)
         self._spool = SpoolReader(settings.data_dir / "spool")
-        fetcher = TraceFetcher(self._spool)
+        fetcher = TraceFetcher(self._spool, keeps=settings.store.spans)
         self._settings = settings
         self._fails_below = runner.fails_below
         self._scorer = TraceScorer(fetcher, runner, rules)

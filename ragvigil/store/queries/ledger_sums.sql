@@ -5,6 +5,7 @@ SELECT
     sum(ledger.stored) AS stored,
     sum(ledger.duplicate) AS duplicate,
     sum(ledger.quarantined) AS quarantined,
-    sum(ledger.lost) AS lost
+    sum(ledger.lost) AS lost,
+    sum(ledger.not_kept) AS not_kept
 FROM ledger FINAL
 WHERE replica = {replica:String}

@@ -5,7 +5,8 @@ SELECT
     max(traces.generation) AS generation,
     argMax(toUnixTimestamp64Nano(time), traces.generation) AS time_nanos,
     argMax(toUnixTimestamp64Nano(received), traces.generation) AS received_nanos,
-    argMax(record_ids, traces.generation) AS record_ids
+    argMax(record_ids, traces.generation) AS record_ids,
+    argMax(traces.kept, traces.generation) AS kept
 FROM traces
 WHERE late = 0 AND trace_id IN {trace_ids:Array(String)}
 GROUP BY trace_id

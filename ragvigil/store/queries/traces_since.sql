@@ -4,7 +4,8 @@ SELECT
     max(traces.generation) AS generation,
     argMax(toUnixTimestamp64Nano(time), traces.generation) AS time_nanos,
     argMax(toUnixTimestamp64Nano(received), traces.generation) AS received_nanos,
-    argMax(record_ids, traces.generation) AS record_ids
+    argMax(record_ids, traces.generation) AS record_ids,
+    argMax(traces.kept, traces.generation) AS kept
 FROM traces
 WHERE late = 0 AND toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
     AND received >= toDateTime({received:UInt32}, 'UTC')

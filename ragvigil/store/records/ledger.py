@@ -18,7 +18,7 @@ END = 2**63
 class SettledFrame(Protocol):
     """A frame of which every span is accounted for.
 
-    spans = stored + duplicate + quarantined + lost
+    spans = stored + duplicate + quarantined + lost + not_kept
     """
 
     @property
@@ -35,11 +35,16 @@ class SettledFrame(Protocol):
     def quarantined(self) -> int: ...
     @property
     def lost(self) -> int: ...
+    @property
+    def not_kept(self) -> int: ...
 
 
 _COLUMNS = declare(
     "ledger",
-    ("seq", "received", "spans", "stored", "duplicate", "quarantined", "lost", "replica", "epoch"),
+    (
+        *("seq", "received", "spans", "stored", "duplicate", "quarantined", "lost", "not_kept"),
+        *("replica", "epoch"),
+    ),
 )
 
 
@@ -54,6 +59,7 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
             frame.duplicate,
             frame.quarantined,
             frame.lost,
+            frame.not_kept,
             replica,
             epoch,
         )

@@ -171,6 +171,12 @@ def spans(store: Store, trace_id: str) -> list[Form]:
     return restored(store, rows)
 
 
+def spans_not_kept(store: Store, trace_id: str) -> int:
+    """How many spans of a trace the setting `store.spans` left out when they came."""
+    stored = traces.lookup(store, [trace_id]).get(trace_id)
+    return stored.not_kept if stored else 0
+
+
 def restored(store: Store, rows: Sequence[Form]) -> list[Form]:
     """Rows of spans with the document texts put back."""
     hashes = {name for row in rows for value in _values(row) for name in hashes_in(value)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ragvigil.model.span import (
     Attributes,
@@ -28,22 +28,34 @@ KINDS = {
     SpanKind.CONSUMER: "Consumer",
 }
 STATUS = {StatusCode.UNSET: "Unset", StatusCode.OK: "Ok", StatusCode.ERROR: "Error"}
-_NO_EVENTS: tuple[list[object], ...] = ([], [], [])
-_NO_LINKS: tuple[list[object], ...] = ([], [], [], [])
+NO_EVENTS: tuple[list[object], ...] = ([], [], [])
+NO_LINKS: tuple[list[object], ...] = ([], [], [], [])
 
 
 def span_rows(
-    trace: Trace, shortener: Shortener, writer: tuple[str, int], *, generation: int
+    trace: Trace,
+    shortener: Shortener,
+    writer: tuple[str, int],
+    *,
+    generation: int,
+    kept: Collection[str] | None = None,
 ) -> tuple[list[Row], int]:
-    """One row a span, in the order of SPAN_COLUMNS, and their size in characters."""
+    """One row a span, in the order of SPAN_COLUMNS, and their size in characters.
+
+    `kept` are the ids of the spans that get one, None if all do.
+    """
     received = trace.received_unix_nano // 10**9
     tail = (received, generation, trace.backfill, *writer)
+    if trace.plain is not None:
+        return [(*values, *tail) for values in trace.plain.rows], trace.plain.characters
     resources: dict[int, dict[str, str]] = {}
     rows, size = [], 0
     for span in trace.spans:
-        attributes, characters = _short_map(span.attributes, shortener)
+        if kept is not None and span.span_id not in kept:
+            continue
+        values, characters = span_values(span, _resource(span, resources), shortener)
         size += characters
-        rows.append(_row(span, attributes, _resource(span, resources), shortener, tail))
+        rows.append((*values, *tail))
     return rows, size
 
 
@@ -60,15 +72,14 @@ SPAN_COLUMNS = declare(
 )
 
 
-def _row(
-    span: Span,
-    attributes: dict[str, str],
-    resource: dict[str, str],
-    shortener: Shortener,
-    tail: tuple[object, ...],
-) -> Row:
+def span_values(span: Span, resource: dict[str, str], shortener: Shortener) -> tuple[Row, int]:
+    """All columns but the last five, which depend on the trace, and the size in characters.
+
+    `resource` holds the attributes of the span's resource as strings.
+    """
+    attributes, size = short_map(span.attributes, shortener)
     start = nanos(span.start_unix_nano)
-    return (
+    values = (
         start,
         span.trace_id,
         span.span_id,
@@ -84,14 +95,14 @@ def _row(
         max(0, nanos(span.end_unix_nano) - start),
         STATUS[span.status],
         shortener.short(span.status_message),
-        *(_events(span.events, span.logs, shortener) if span.events or span.logs else _NO_EVENTS),
-        *(_links(span.links) if span.links else _NO_LINKS),
+        *(_events(span.events, span.logs, shortener) if span.events or span.logs else NO_EVENTS),
+        *(_links(span.links) if span.links else NO_LINKS),
         span.dropped_attributes_count,
-        *tail,
     )
+    return values, size
 
 
-def _short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, str], int]:
+def short_map(attributes: Attributes, shortener: Shortener) -> tuple[dict[str, str], int]:
     """Values as strings with marks for texts, and their size in characters."""
     short, size, shorten = {}, 0, shortener.short
     for key, value in attributes.items():
@@ -108,11 +119,12 @@ def _resource(span: Span, by_identity: dict[int, dict[str, str]]) -> dict[str, s
     """Resource attributes as strings; spans of one request share their resource."""
     place = id(span.resource)
     if place not in by_identity:
-        by_identity[place] = _strings(span.resource.attributes)
+        by_identity[place] = strings(span.resource.attributes)
     return by_identity[place]
 
 
-def _strings(attributes: Attributes) -> dict[str, str]:
+def strings(attributes: Attributes) -> dict[str, str]:
+    """Values as strings, whole."""
     return {key: as_text(value) for key, value in attributes.items()}
 
 
@@ -125,7 +137,7 @@ def _events(
     return (
         [nanos(time) for time, _, _ in entries],
         [name for _, name, _ in entries],
-        [_short_map(attributes, shortener)[0] for _, _, attributes in entries],
+        [short_map(attributes, shortener)[0] for _, _, attributes in entries],
     )
 
 
@@ -140,5 +152,5 @@ def _links(links: Iterable[Link]) -> tuple[list[object], ...]:
         [link.trace_id for link in listed],
         [link.span_id for link in listed],
         [link.trace_state for link in listed],
-        [_strings(link.attributes) for link in listed],
+        [strings(link.attributes) for link in listed],
     )

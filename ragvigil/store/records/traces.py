@@ -42,7 +42,7 @@ _COLUMNS = {
         "traces",
         (
             *("trace_id", "late", "time", "received", "outcome", "closed", "service", "spans"),
-            *("record_ids", "backfill", "generation", "replica", "epoch"),
+            *("kept", "record_ids", "backfill", "generation", "replica", "epoch"),
         ),
     ),
 }
@@ -53,12 +53,21 @@ _LOOKUP_AT_ONCE = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTrace:
-    """The newest stored generation of a trace; `received_unix_nano` is when its first one came."""
+    """The newest stored generation of a trace; `received_unix_nano` is when its first one came.
+
+    `generation` is the number of its spans; `not_kept` of them were left out by the settings.
+    """
 
     generation: int
     time_unix_nano: int
     received_unix_nano: int = 0
     record_ids: tuple[str, ...] = ()
+    not_kept: int = 0
+
+    def parted(self, spans: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+        """Spans of this trace, told apart by number alone: those kept, and those left out."""
+        left_out = min(self.not_kept, len(spans))
+        return spans[left_out:], spans[:left_out]
 
 
 class TraceRows:
@@ -104,12 +113,18 @@ class TraceRows:
             if document.content is not None
         }
         self._add_texts(texts, stamp.received)
-        rows, size = span_rows(trace, Shortener(texts), self._writer, generation=stamp.generation)
+        rows, size = span_rows(
+            trace,
+            Shortener(texts),
+            self._writer,
+            generation=stamp.generation,
+            kept=outcome.kept,
+        )
         self._rows["spans"] += rows
         self._bytes += size
         for scored in outcome.records:
             self._add_record(scored, stamp)
-        self._rows["traces"].append(self._trace_row(outcome, stamp))
+        self._rows["traces"].append(self._trace_row(outcome, stamp, kept=len(rows)))
         self._names.append(_name_of(outcome, stamp.generation))
         self._note(outcome, stamp)
         if self._since is None:
@@ -193,7 +208,7 @@ class TraceRows:
             self._rows["record_shapes"].append(shape_row(scored, stamp))
         self._rows["scores"] += score_rows(record, scored.scores, stamp, self._rubrics)
 
-    def _trace_row(self, outcome: Outcome, stamp: Stamp) -> Row:
+    def _trace_row(self, outcome: Outcome, stamp: Stamp, *, kept: int) -> Row:
         trace = outcome.trace
         return (
             trace.trace_id,
@@ -203,7 +218,8 @@ class TraceRows:
             outcome.outcome,
             trace.closed,
             _service(outcome),
-            len(trace.spans),
+            trace.generation,
+            kept,
             [scored.record.record_id for scored in outcome.records],
             trace.backfill,
             stamp.generation,
@@ -256,6 +272,8 @@ def _name_of(outcome: Outcome, generation: int) -> str:
 def _service(outcome: Outcome) -> str:
     if outcome.records:
         return outcome.records[0].record.service
+    if outcome.trace.plain:
+        return outcome.trace.plain.service
     spans = outcome.trace.spans
     name = spans[0].resource.attributes.get("service.name", "") if spans else ""
     return name if isinstance(name, str) else ""
@@ -290,11 +308,13 @@ def counts(store: Store) -> dict[str, int]:
 def _stored(row: Mapping[str, object]) -> StoredTrace:
     ids = row["record_ids"]
     assert isinstance(ids, list)
+    generation = int(str(row["generation"]))
     return StoredTrace(
-        generation=int(str(row["generation"])),
+        generation=generation,
         time_unix_nano=int(str(row["time_nanos"])),
         received_unix_nano=int(str(row["received_nanos"])),
         record_ids=tuple(ids),
+        not_kept=max(0, generation - int(str(row["kept"]))),
     )
 
 

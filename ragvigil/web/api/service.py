@@ -101,7 +101,7 @@ def status(request: Request) -> dict[str, Any]:
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def ledger(request: Request) -> LedgerForm:
-    """Acknowledged = stored + duplicate + quarantined + lost + in_spool."""
+    """Acknowledged = stored + duplicate + quarantined + lost + not_kept + in_spool."""
     return LedgerForm.model_validate(request.app.state.status.ledger())
 
 

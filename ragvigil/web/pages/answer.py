@@ -20,7 +20,7 @@ from ragvigil.web.views.answers.ranking import chunk_flow
 from ragvigil.web.views.answers.related import AnswerAndNeighbours
 from ragvigil.web.views.answers.spans import (
     MOST_SPANS,
-    SpanForm,
+    SpansForm,
     chosen_span,
     raw_attributes,
     span_facts,
@@ -79,19 +79,19 @@ def shown(request: Request, answers: AnswerAndNeighbours, span_id: str) -> HTMLR
         checks_heading=checks_heading(rows),
         not_known=not_known(rows),
         curl=curl_of(request, f"traces/{record.trace_id}"),
-        **spans_shown(request, record.trace_id, api.spans(request, record.trace_id).spans, span_id),
+        **spans_shown(request, api.spans(request, record.trace_id), span_id),
     )
 
 
-def spans_shown(
-    request: Request, trace_id: str, spans: list[SpanForm], span_id: str
-) -> dict[str, Any]:
+def spans_shown(request: Request, form: SpansForm, span_id: str) -> dict[str, Any]:
     """What the waterfall shows, and the span that was chosen."""
+    spans, trace_id = form.spans, form.trace_id
     chosen = chosen_span(spans, span_id)
     shown = chosen.span_id if chosen else ""
     return {
         "drawn": waterfall(timed(spans)),
-        "spans_heading": spans_heading(spans),
+        "spans_heading": spans_heading(spans, form.not_kept),
+        "spans_not_kept": form.not_kept,
         "more_spans": max(0, len(spans) - MOST_SPANS),
         "span": chosen,
         "span_facts": list(span_facts(chosen, spans)) if chosen else [],

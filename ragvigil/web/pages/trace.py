@@ -29,7 +29,7 @@ def trace_page(request: Request, trace_id: records_api.TraceId, span: Span = "")
     if len(keys) == 1:
         return shown(request, api.with_neighbours(request, keys[0]), span)
     records = records_api.trace(request, trace_id).records
-    spans = api.spans(request, trace_id).spans
+    spans = api.spans(request, trace_id)
     return render(
         request,
         "trace.html",
@@ -37,7 +37,7 @@ def trace_page(request: Request, trace_id: records_api.TraceId, span: Span = "")
         page="answers",
         trace_id=trace_id.lower(),
         cards=[answer_card(record) for record in records],
-        why=page.why_no_answer(spans),
+        why=page.why_no_answer(spans.spans, spans.not_kept),
         curl=curl_of(request, f"traces/{trace_id.lower()}"),
-        **spans_shown(request, trace_id.lower(), spans, span),
+        **spans_shown(request, spans, span),
     )

@@ -60,4 +60,9 @@ class DoctorForm(BaseModel):
     """The last day: what arrives of the answers, and every service that sent spans."""
 
     services: list[DiagnosisForm] = Field(description="by service and instrumentor, with answers")
-    sources: list[SpanSourceForm] = Field(description="every service that sent spans")
+    sources: list[SpanSourceForm] = Field(
+        description="every service that sent spans; of spans that are not kept nothing is known"
+    )
+    spans_kept: str = Field(
+        default="all", description="the setting `store.spans`: all, rag or none"
+    )

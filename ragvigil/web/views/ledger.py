@@ -13,6 +13,7 @@ class SpanLedger(BaseModel):
     duplicate: int
     quarantined: int
     lost: int
+    not_kept: int = Field(default=0, description="left out by the setting `store.spans`")
     in_spool: int
 
 

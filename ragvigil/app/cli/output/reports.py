@@ -22,6 +22,11 @@ NO_SPANS = (
     "export OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318\n"
     "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"
 )
+NOT_KEPT = {
+    "rag": 'spans that no convention reads are not kept ([store] spans = "rag"): a service that '
+    "sends no others is not listed",
+    "none": 'spans are not kept ([store] spans = "none"): what they lack is told of answers only',
+}
 NAMELESS, NAMELESS_SCOPE = "(no service.name)", "(a scope without a name)"
 NAMES = {"attributes": "span attributes", "events": "span events"}
 REASONS = {
@@ -100,7 +105,10 @@ def _verdict(verdict: JsonObject, console: Console) -> None:
 @prints
 def print_doctor(reply: JsonObject, console: Console) -> None:
     """Per service: the spans it sent, what arrives, what is missing, the line that fixes it."""
-    if not reply["sources"]:
+    kept = reply.get("spans_kept", "all")  # an older daemon keeps all
+    if kept != "all":
+        console.print(NOT_KEPT[kept])
+    elif not reply["sources"]:
         console.print(NO_SPANS)
     sources = {source["service"]: source for source in reply["sources"]}
     for service in reply["services"]:

@@ -74,8 +74,10 @@ def cut_words(record: RecordForm) -> str:
     return f"Cut before it was sent: {', '.join(record.truncated)}."
 
 
-def why_no_answer(spans: Sequence[SpanForm]) -> str:
+def why_no_answer(spans: Sequence[SpanForm], not_kept: int = 0) -> str:
     """Why a trace without an answer has none, as far as its spans say."""
+    if not spans and not_kept:
+        return "Its spans were not kept, by the setting store.spans, so what it held is not known."
     if not spans:
         return "Its spans are past their retention, so what it held is not known."
     kinds = {span.kind for span in spans}

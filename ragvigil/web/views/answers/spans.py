@@ -75,13 +75,16 @@ class SpansForm(BaseModel):
 
     trace_id: str
     spans: list[SpanForm]
+    not_kept: int = Field(
+        default=0, description="spans that the setting `store.spans` left out when they came"
+    )
 
 
-def spans_form(trace_id: str, rows: Sequence[Mapping[str, Any]]) -> SpansForm:
+def spans_form(trace_id: str, rows: Sequence[Mapping[str, Any]], not_kept: int = 0) -> SpansForm:
     """Spans from rows of the store; a span that was sent twice is there once, the newest."""
     newest = {row["SpanId"]: row for row in sorted(rows, key=lambda row: row["Generation"])}
     ordered = sorted(newest.values(), key=lambda row: (row["start_nanos"], row["SpanId"]))
-    return SpansForm(trace_id=trace_id, spans=list(map(_span, ordered)))
+    return SpansForm(trace_id=trace_id, spans=list(map(_span, ordered)), not_kept=not_kept)
 
 
 def _span(row: Mapping[str, Any]) -> SpanForm:
@@ -145,8 +148,10 @@ def _nanos(length: timedelta) -> int:
     return (length // timedelta(microseconds=1)) * 1000
 
 
-def spans_heading(spans: Sequence[SpanForm]) -> str:
+def spans_heading(spans: Sequence[SpanForm], not_kept: int = 0) -> str:
     """Where the time went, in a sentence."""
+    if not spans and not_kept:
+        return "The spans were not kept"
     if not spans:
         return "The spans are no longer stored"
     failed = sum(span.failed for span in spans)

@@ -15,8 +15,8 @@ INTAKE = "Intake"
 
 def difference(ledger: SpanLedger) -> int:
     """Spans that were acknowledged and are nowhere; below 0, such as were counted twice."""
-    there = ledger.stored + ledger.duplicate + ledger.quarantined + ledger.lost + ledger.in_spool
-    return ledger.acknowledged - there
+    there = ledger.stored + ledger.duplicate + ledger.quarantined + ledger.lost + ledger.not_kept
+    return ledger.acknowledged - there - ledger.in_spool
 
 
 def books(ledger: SpanLedger) -> Check:
@@ -46,6 +46,13 @@ def books(ledger: SpanLedger) -> Check:
 def intake(evidence: Evidence) -> Check:
     sources = evidence.doctor.sources
     spans = sum(source.spans for source in sources)
+    kept = evidence.doctor.spans_kept
+    if not spans and kept != "all" and evidence.ledger.acknowledged:
+        words = (
+            f"{counted(evidence.ledger.acknowledged, 'span')} came; the setting [store] spans = "
+            f'"{kept}" keeps none of the last 24 hours to say more of.'
+        )
+        return Check(name=INTAKE, verdict=Verdict.HOLDS, words=words)
     if not spans:
         listens = evidence.section("listens")
         http = listens.get("http", "127.0.0.1:4318")

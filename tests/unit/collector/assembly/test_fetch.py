@@ -30,7 +30,7 @@ def request_of(*spans: tuple[bytes, bytes, int], service: str = "shop") -> bytes
     scope = container.scope_spans.add()
     scope.scope.name = "tests"
     for span_id, parent, start in spans:
-        scope.spans.add(
+        span = scope.spans.add(
             trace_id=TRACE,
             span_id=span_id,
             parent_span_id=parent,
@@ -38,6 +38,7 @@ def request_of(*spans: tuple[bytes, bytes, int], service: str = "shop") -> bytes
             start_time_unix_nano=start,
             end_time_unix_nano=start + 5,
         )
+        span.attributes.add(key="gen_ai.operation.name").value.string_value = "chat"
     return bytes(request.SerializeToString())
 
 

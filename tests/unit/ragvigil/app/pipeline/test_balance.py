@@ -82,7 +82,8 @@ async def test_a_new_life_balances_what_came_since_its_checkpoint(core: Core) ->
     second = core.restarted()
     await second.send(2, answer())
     assert second.balance.spans() == {
-        "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "lost": 0, "in_spool": 3,
+        "acknowledged": 6, "stored": 3, "duplicate": 0, "quarantined": 0, "lost": 0,
+        "not_kept": 0, "in_spool": 3,
     }  # fmt: skip
     assert second.balance.mismatch() == 0
 
@@ -133,7 +134,7 @@ async def test_the_books_balance_at_every_step_of_a_replay(core: Core) -> None:
     second.pass_time(QUIET)
     assert second.balance.spans() == {
         "acknowledged": 123, "stored": 123,
-        "duplicate": 0, "quarantined": 0, "lost": 0, "in_spool": 0,
+        "duplicate": 0, "quarantined": 0, "lost": 0, "not_kept": 0, "in_spool": 0,
     }  # fmt: skip
 
 

@@ -61,6 +61,7 @@ class Frame:
     duplicate: int = 0
     quarantined: int = 0
     lost: int = 0
+    not_kept: int = 0
 
 
 THINGS = Table("things", Thing, columns={"made_unix_nano": "born"})

@@ -121,6 +121,7 @@ def test_frames_are_summed_once_however_often_they_are_settled(store: Store) -> 
         duplicate: int = 0
         quarantined: int = 0
         lost: int = 0
+        not_kept: int = 0
         received_unix_nano: int = 1_795_000_000 * 10**9
 
     store.write(ledger.batch([Frame(1, 5, 5), Frame(2, 4, 3, duplicate=1)]))

@@ -1286,3 +1286,9 @@ ENGINE = ReplacingMergeTree(written)
 ORDER BY erasure_id
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE ledger
+    ADD COLUMN IF NOT EXISTS not_kept UInt32 CODEC(ZSTD(1)) AFTER lost;
+
+ALTER TABLE traces
+    ADD COLUMN IF NOT EXISTS kept UInt32 DEFAULT spans CODEC(ZSTD(1)) AFTER spans;
