@@ -14,3 +14,8 @@ SCORER_TOO_LATE = Counter(
     "Scores that are not applicable, because scorers before this one used up the record's time.",
     ["scorer"],
 )
+GUARDED = Counter(
+    "ragvigil_pattern_answers",
+    "Answers scored by a rubric with a pattern: passes, fails, or none where there is no text.",
+    ["rubric", "result"],
+)

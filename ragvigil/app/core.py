@@ -46,6 +46,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.sources.backups import Backups
 from ragvigil.app.sources.golden import Golden
+from ragvigil.app.sources.guards import Guards
 from ragvigil.app.sources.health import Health
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.issues import Issues
@@ -55,6 +56,7 @@ from ragvigil.app.sources.operating import Operating
 from ragvigil.app.sources.reports.offline import Offline
 from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.app.sources.reports.sessions import SameMeaning
+from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
@@ -273,12 +275,20 @@ def _application(
             store, settings.data_dir, jobs.deferred.judging, parts.inference, clock.now
         ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
+        accepting=_rubrics(store, parts, settings, clock),
         reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
         comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
     )
+
+
+def _rubrics(store: Store, parts: CoreParts, settings: Settings, clock: Pace) -> AcceptedRubrics:
+    accepted, jobs = parts.accepted, parts.jobs
+    if settings.clustering.enabled:
+        accepted.guards = Guards(store, jobs.issues, jobs.deferred.judging, clock.now)
+    return accepted
 
 
 def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues | None:

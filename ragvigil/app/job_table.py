@@ -104,6 +104,12 @@ def periodic_jobs(
         Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
+        Job(
+            name="patterns",
+            every_seconds=ISSUES_SECONDS,
+            function=parts.jobs.patterns.run,
+            is_long=True,
+        ),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, store, clock),
     ]

@@ -39,6 +39,7 @@ from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer
 from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.app.process.suspects import Suspects
 from ragvigil.app.settings import Settings
+from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
@@ -48,6 +49,7 @@ from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
 from scorers.calibration.report import Calibration
 from scorers.export.queue import ExportQueue
+from scorers.guards.job import PatternScoring
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
 
@@ -64,6 +66,7 @@ class Jobs:
     golden: GoldenJob
     root_causes: RootCauseJob
     deferred: DeferredScoring
+    patterns: PatternScoring
     calibration: Calibration
 
 
@@ -109,6 +112,7 @@ class CoreParts:
     jobs: Jobs
     background: Background
     dirty_minutes: DirtyMinutes
+    accepted: AcceptedRubrics
 
     def sections(self) -> dict[str, object]:
         """The sections of the status that the parts write themselves."""
@@ -140,11 +144,15 @@ def assemble(
     exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
+    accepted = AcceptedRubrics(store, clock)
+    accepted.load()
     rubrics = facts(runner)
     deferred = DeferredScoring(
         settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
     )
     runner = runner.with_judge(deferred.judged)
+    judging = deferred.judging
+    accepted.bind(rubrics, runner.fails_below, lambda: judging.reason, judging.renew_rubrics)
     jobs = _jobs(settings, store, runner, scores, deferred, inference, clusters, clock)
     reader = SpoolReader(settings.data_dir / "spool")
     summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)
@@ -166,6 +174,7 @@ def assemble(
         jobs=jobs,
         background=background,
         dirty_minutes=dirty,
+        accepted=accepted,
     )
 
 
@@ -248,6 +257,7 @@ def _jobs(
         golden=golden_job(settings, store, runner, judge, inference, clock),
         root_causes=RootCauseJob(store, clustering.root_cause, judge, clock=clock),
         deferred=deferred,
+        patterns=PatternScoring(store, deferred.deliver, clock),
         calibration=calibration,
     )
 

@@ -26,7 +26,7 @@ from scorers.judge import metrics
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.sampling import SampleChoice, choose_stream, is_sampled, may_be_chosen
 from scorers.judge.settings import JudgeSettings
-from scorers.rubric import Rubric, load_rubrics
+from scorers.rubric import Rubric, accepted_rubrics, load_rubrics
 
 if TYPE_CHECKING:
     from ragvigil.llm.client import Client
@@ -96,8 +96,18 @@ class JudgeJob:
         """Names of the rubrics that the judge scores; empty while it is off or samples nothing."""
         if self._queue is None or not self._settings.is_sampling:
             return frozenset()
-        asked_families = families(load_rubrics(), self._settings.rubrics)
-        return frozenset(rubric.name for family in asked_families for rubric in family)
+        return frozenset(rubric.name for family in self._families() for rubric in family)
+
+    def _families(self) -> tuple[Family, ...]:
+        """The rubrics to ask: those of the settings, and all that people accepted."""
+        named = self._settings.rubrics
+        names = (*named, *accepted_rubrics()) if named else ()
+        return families(load_rubrics(), names)
+
+    def renew_rubrics(self) -> None:
+        """Asks by the rubrics that there are now, from the next answer on."""
+        if self._judge is not None:
+            self._judge.families = self._families()
 
     @property
     def judged_until(self) -> float:
@@ -278,7 +288,7 @@ class JudgeJob:
 
         settings = self._settings
         assert self._queue is not None
-        asked_families = families(load_rubrics(), settings.rubrics)
+        asked_families = self._families()
         log.info(
             "judge on: question, chunks and answer of sampled records leave for its address",
             model=settings.model,

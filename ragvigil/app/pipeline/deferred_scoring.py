@@ -32,8 +32,8 @@ class DeferredScoring:
     """Offers stored outcomes to the judge and to local models, and writes their scores.
 
     `dirty_minutes` gets the minutes whose roll-ups change; `on_scored` gets the scores once they
-    are stored. `offer` and `give_way` are called in the pipeline's thread, `_deliver` in those of
-    the judge and of local models, the rest in those of jobs.
+    are stored. `offer` and `give_way` are called in the pipeline's thread, `deliver` in those of
+    the judge, of local models and of patterns, the rest in those of jobs.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class DeferredScoring:
                 if fact.fails_below is not None
             },
             settings.scorers.golden,
-            self._deliver,
+            self.deliver,
             clock=clock,
         )
         self.canary = CanaryJob(
@@ -80,7 +80,7 @@ class DeferredScoring:
         return LocalScoring(
             inference,
             (self._store.replica, self._store.epoch),
-            self._deliver,
+            self.deliver,
             judged=self.judged,
             salt=judge.salt,
             golden=read_golden(golden).values() if golden else (),
@@ -140,7 +140,8 @@ class DeferredScoring:
         self._judging.stop()
         self.local.stop()
 
-    def _deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+    def deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
+        """Stores scores of records that are stored already, and counts them; any thread."""
         written = judged.write(self._store, verdicts, self._facts)
         self._dirty_minutes.add(written.minutes)
         for stored, scores in verdicts:

@@ -39,6 +39,7 @@ from ragvigil.web.api import (
     people,
     posted,
     records,
+    rubrics,
     search,
     series,
     service,
@@ -106,6 +107,7 @@ PARTS = (
     operating,
     incidents,
     now,
+    rubrics,
     issues,
     golden,
     audits,
@@ -149,6 +151,7 @@ SOURCE_NAMES = {
     "diagnosing": "health",
     "copying": "backups",
     "erasing": "erasures",
+    "accepting": "rubrics",
     "reporting": "reports",
     "comparing": "comparing",
 }
@@ -192,6 +195,7 @@ class Sources(TypedDict, total=False):
     keeping: golden.GoldenSource
     diagnosing: health.HealthSource
     erasing: erasures.ErasureSource
+    accepting: rubrics.RubricSource
     copying: backups.BackupSource
     reporting: ReportSource
     comparing: evaluations.ComparisonSource
