@@ -7,7 +7,7 @@ every `*.toml` in it is a rubric.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -19,6 +19,7 @@ from typing import Any
 from ragvigil.model.plugin import HOUSE, LeftOut, distribution, plug_in, refusal
 from ragvigil.model.score import Layer
 from scorers.judge_table import About, BadTable, JudgeTable, parse_judge_table
+from scorers.pattern_table import BadPattern, PatternTable, parse_pattern_table
 
 GROUP = "ragvigil.rubrics"
 
@@ -41,9 +42,9 @@ class Rubric:
 
     A record that lacks a field in `needs` is not applicable. A value under `fails_below` fails;
     None for a rubric that is only a label. `judge` is what a language model is asked, `asks` what
-    a person who labels is asked: a question to which yes is a pass. A rubric
-    `derived_from` another computes its `aggregation` from the judge's grades there; grades as good
-    as `relevant_from` count as relevant.
+    a person who labels is asked: a question to which yes is a pass. `pattern` is what code looks
+    for in a text of the record. A rubric `derived_from` another computes its `aggregation` from the
+    judge's grades there; grades as good as `relevant_from` count as relevant.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Rubric:
     fails_below: float | None = None
     labels: tuple[str, ...] = ()
     judge: JudgeTable | None = None
+    pattern: PatternTable | None = None
     asks: str = ""
     derived_from: str = ""
     aggregation: str = ""
@@ -89,6 +91,7 @@ def parse_rubric(text: str, name: str) -> Rubric:
         key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
     }
     plain["judge"] = _judge_table(table, name)
+    plain["pattern"] = _pattern_table(table, name)
     return Rubric(**plain | {"layer": Layer(table["layer"])})
 
 
@@ -109,6 +112,19 @@ def _judge_table(table: Mapping[str, Any], name: str) -> JudgeTable | None:
         return parse_judge_table(table["judge"])
     except BadTable as error:
         raise BadRubric(f"{name}: judge: {error}") from error
+
+
+def _pattern_table(table: Mapping[str, Any], name: str) -> PatternTable | None:
+    if "pattern" not in table:
+        return None
+    if table["scale"] != "0..1" or {"judge", "derived_from"} & set(table):
+        raise BadRubric(
+            f"{name}: pattern: goes with the scale 0..1, without [judge] and derived_from"
+        )
+    try:
+        return parse_pattern_table(table["pattern"])
+    except BadPattern as error:
+        raise BadRubric(f"{name}: pattern: {error}") from error
 
 
 def _check(table: Mapping[str, Any], name: str) -> None:
@@ -161,12 +177,13 @@ def _is_share(value: object) -> bool:
 
 
 def load_rubrics() -> Mapping[str, Rubric]:
-    """All rubrics by name: of `scorers/rubrics`, of other packages, and of `[scorers] rubrics`.
+    """All rubrics by name: of `scorers/rubrics`, of other packages, of `[scorers] rubrics`, and
+    those that people accepted while the daemon ran, unless another has the name.
 
     Leaves out rubrics of other packages that are wrong or whose name is taken; see
     `rubrics_left_out`. Raises BadRubric for one of this package.
     """
-    return house_rubrics() | _plugin_rubrics()[0] | _own_rubrics
+    return _accepted_rubrics | house_rubrics() | _plugin_rubrics()[0] | _own_rubrics
 
 
 def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
@@ -201,6 +218,21 @@ def use_own_files(paths: Sequence[Path]) -> dict[str, Rubric]:
     _own_rubrics.clear()
     _own_rubrics.update(rubrics)
     return rubrics
+
+
+_accepted_rubrics: dict[str, Rubric] = {}  # those of `use_accepted`; replaced, never changed
+
+
+def use_accepted(rubrics: Iterable[Rubric]) -> None:
+    """Adds rubrics that people accepted to `load_rubrics`, in place of those of an earlier call."""
+    global _accepted_rubrics
+    _accepted_rubrics = {rubric.name: rubric for rubric in rubrics}
+
+
+def accepted_rubrics() -> Mapping[str, Rubric]:
+    """The rubrics of `use_accepted` by name, without those whose name another rubric has."""
+    known = load_rubrics()
+    return {name: each for name, each in _accepted_rubrics.items() if known[name] is each}
 
 
 def rubrics_left_out() -> tuple[LeftOut, ...]:

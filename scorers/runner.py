@@ -65,6 +65,7 @@ class Runner:
         judged: Collection[str] = (),
         clock: Callable[[], float] = time.perf_counter,
         cpu_clock: Callable[[], float] = time.thread_time,
+        bars: dict[str, float] | None = None,
     ) -> None:
         self._judged, self._clock, self._cpu_clock = frozenset(judged), clock, cpu_clock
         self._every = rubrics = load_rubrics()
@@ -77,6 +78,13 @@ class Runner:
                 )
             self._rubrics[scorer.rubric] = rubrics[scorer.rubric]
         self._settings = settings or ScorersSettings()
+        self.fails_below: dict[str, float] = {} if bars is None else bars
+        """By rubric, judged ones included, the value under which a record fails.
+
+        Leaves out rubrics that are only a label. Those that a person accepts while the daemon runs
+        are added, so whoever keeps this mapping need not be told of them.
+        """
+        self.fails_below |= self._bars()
         self._sparse = frozenset(
             scorer.rubric for scorer in self._scorers if getattr(scorer, "is_sparse", False)
         )
@@ -86,12 +94,7 @@ class Runner:
         """By rubric, the fields of a record that it needs."""
         return {name: rubric.needs for name, rubric in self._rubrics.items()}
 
-    @property
-    def fails_below(self) -> Mapping[str, float]:
-        """By rubric, judged ones included, the value under which a record fails.
-
-        Leaves out rubrics that are only a label.
-        """
+    def _bars(self) -> dict[str, float]:
         own = {
             name: rubric.fails_below
             for name, rubric in self._every.items()
@@ -107,6 +110,7 @@ class Runner:
             judged=judged,
             clock=self._clock,
             cpu_clock=self._cpu_clock,
+            bars=self.fails_below,
         )
 
     def lean(self) -> Runner:

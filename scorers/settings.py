@@ -50,7 +50,8 @@ class ScorersSettings(BaseModel):
     )
     rubrics: tuple[Path, ...] = Field(
         default=(),
-        description="your own rubric files, or folders of them, for the judge; "
+        description="your own rubric files, or folders of them, for the judge or with a "
+        "pattern; "
         "`ragvigil rubric check FILE` checks one",
     )
     processes: int | None = Field(
@@ -82,8 +83,8 @@ class ScorersSettings(BaseModel):
     @classmethod
     def _rubrics_read(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
         for name, rubric in read_files(paths).items():
-            if rubric.judge is None and not rubric.derived_from:
-                raise ValueError(f"{name}: needs a [judge] table, or derived_from")
+            if not (rubric.judge or rubric.pattern or rubric.derived_from):
+                raise ValueError(f"{name}: needs a [judge] or [pattern] table, or derived_from")
         return paths
 
     @field_validator("golden")

@@ -75,7 +75,9 @@ class Judge:
         self.quotes = QuoteTally(asker.model)
         self._budget = budget
         self._paced = clock()
-        self._asker, self._queue, self._families = asker, queue, tuple(families)
+        self._asker, self._queue = asker, queue
+        self.families = tuple(families)
+        """What is asked; may be replaced at any time."""
         self._read, self._write, self._clock = read, write, clock
         self._rounds, self._at_once = rounds, at_once
         self._tasks: set[asyncio.Task[None]] = set()
@@ -110,7 +112,7 @@ class Judge:
         asker = replace(self._asker, is_fresh=True)
         families = [
             family
-            for family in self._families
+            for family in self.families
             if not rubrics or {each.name for each in family} & set(rubrics)
         ]
         results = await asyncio.gather(
@@ -181,7 +183,7 @@ class Judge:
 
     async def _judge(self, waiting: QueuedRecord, stored: StoredRecord) -> None:
         results = await asyncio.gather(
-            *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self._families)
+            *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self.families)
         )
         # Repeats all families: replies that came are in the cache, so that they cost nothing again.
         if any(result.is_passing for result in results) and waiting.rounds + 1 < self._rounds:

@@ -14,11 +14,18 @@ from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
+from ragvigil.model.score import Layer
 from ragvigil.store.engine.erased import Subject
 from ragvigil.store.engine.store import Store
 from ragvigil.store.erasure.erasures import ErasureState
 from ragvigil.web.api.backups import BackupForm
 from ragvigil.web.api.erasures import ErasureForm
+from ragvigil.web.api.rubrics import (
+    AcceptedRubricForm,
+    CaughtForm,
+    GuardDraftForm,
+    RubricPost,
+)
 from ragvigil.web.pages.addresses import every_route
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api, application
@@ -67,6 +74,31 @@ class Erasures:
         )  # fmt: skip
 
 
+class Rubrics:
+    """Takes every rubric, and drafts the same guard of every issue."""
+
+    def accept(self, post: RubricPost, person: str) -> AcceptedRubricForm:
+        """Is enough."""
+        return AcceptedRubricForm(
+            name="calm", layer=Layer.GENERATION, how="judge", description="", text=post.text,
+            issue_id="", sentence="", accepted_by=person, accepted=datetime.now(UTC), is_on=True,
+            why_off="",
+        )  # fmt: skip
+
+    def remove(self, _: str, person: str) -> AcceptedRubricForm:
+        """Is enough."""
+        return self.accept(RubricPost(text="x"), person)
+
+    def draft(self, issue_id: str, _: str) -> GuardDraftForm:
+        """Is enough."""
+        none = CaughtForm(fails=0, answers=0, share=None, low=None, high=None)
+        return GuardDraftForm(
+            issue_id=issue_id, name="guard_i1", how="pattern", text="x", check="", usd=0, tokens=0,
+            why_no_pattern="", recall=none, neighbours=none, precision=none, week=none,
+            week_failing=0,
+        )  # fmt: skip
+
+
 class Desk:
     """The application with everything that people act on, and a browser of ada's."""
 
@@ -87,6 +119,7 @@ class Desk:
             keeping=Golden(job_of(store, work_tree(folder / "set"))[0]),
             copying=Copies(),
             erasing=Erasures(),
+            accepting=Rubrics(),
             clock=lambda: datetime.now(UTC),
         )
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
@@ -140,8 +173,12 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
     scores = {"case_id": "q9", "question": "q9", "values": {"groundedness": 1.0}}
     run = {"run_id": "a" * 12, "ran": NOW, "set_name": "s", "set_hash": "s", "target": "t"}
     await desk.post("evaluations", run | {"cases": [scores]})
+    await desk.post(f"evaluations/{'a' * 12}/gate", {"state": "pass"})
     await desk.post("backups", {"name": "weekly"})
     await desk.post("erasures", {"kind": "user", "id": "u1"})
+    await desk.post("issues/i1/guard", {})
+    await desk.post("rubrics", {"text": "x"}, "b-token-0123456789")
+    await desk.post("rubrics/calm/remove", {})
     assert await desk.acts() == [
         ("ada", "acknowledge", f"incidents/{desk.incident}"),
         ("ada", "acknowledge", "issues/i1"),
@@ -157,8 +194,12 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         ("ada", "propose", "golden/q9"),
         ("ada", "reject", "golden/q9"),
         ("ada", "send", f"evaluations/{'a' * 12}"),
+        ("ada", "send", f"evaluations/{'a' * 12}"),
         ("ada", "back up", "backups/weekly"),
         ("ada", "erase", "erasures/e1"),
+        ("ada", "draft guard", "issues/i1"),
+        ("bob", "accept", "rubrics/calm"),
+        ("ada", "remove", "rubrics/calm"),
     ]
     known = {
         "/api/v1/incidents/{incident_id}/{verb}", "/api/v1/issues/{issue_id}/{verb}",
@@ -166,8 +207,10 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         "/api/v1/labels", "/api/v1/labels/{label_id}/take-back", "/api/v1/golden",
         "/api/v1/golden/{case_id}/edit", "/api/v1/golden/{case_id}/run",
         "/api/v1/golden/{case_id}/sign", "/api/v1/golden-import",
-        "/api/v1/golden/{case_id}/reject", "/api/v1/evaluations", "/api/v1/backups",
-        "/api/v1/erasures",
+        "/api/v1/golden/{case_id}/reject", "/api/v1/evaluations",
+        "/api/v1/evaluations/{run_id}/gate", "/api/v1/backups",
+        "/api/v1/erasures", "/api/v1/rubrics", "/api/v1/rubrics/{name}/remove",
+        "/api/v1/issues/{issue_id}/guard",
         "/api/v1/feedback",  # users give it, by a service
     }  # fmt: skip
     routes = every_route(application(None, None, WebSettings()))  # type: ignore[arg-type]

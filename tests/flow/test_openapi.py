@@ -24,6 +24,7 @@ from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.incidents import Incidents
 from ragvigil.app.sources.judges import judge_source
 from ragvigil.app.sources.reports.reports import Reports
+from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
 from ragvigil.web.sessions import Sessions
@@ -71,9 +72,14 @@ OPERATIONS = [
     ("GET", "/api/v1/issues/{issue_id}"),
     ("GET", "/api/v1/issues/{issue_id}/members"),
     ("GET", "/api/v1/issues/{issue_id}/retest"),
+    ("GET", "/api/v1/rubrics"),
+    ("POST", "/api/v1/rubrics"),
+    ("POST", "/api/v1/rubrics/{name}/remove"),
+    ("POST", "/api/v1/issues/{issue_id}/guard"),
     ("GET", "/api/v1/evaluations"),
     ("POST", "/api/v1/evaluations"),
     ("GET", "/api/v1/evaluations/{run_id}"),
+    ("POST", "/api/v1/evaluations/{run_id}/gate"),
     ("POST", "/api/v1/issues/{issue_id}/explain"),
     ("POST", "/api/v1/issues/{issue_id}/{verb}"),
     ("GET", "/api/v1/issue-pairs"),
@@ -132,6 +138,7 @@ def whole_api(
         issuing=issues(store, folder),
         keeping=Golden(job_of(store, work_tree(folder / "set"))[0]),
         reporting=Reports(store, {}, AlertsSettings(), NO_MODEL),
+        accepting=AcceptedRubrics(store),
         sessions=sessions,
     )
 

@@ -194,6 +194,43 @@ def explain(issue: Id, config: Config = None, json: Json = False) -> None:
     print_root_cause(report, as_json=json)
 
 
+@issues.command("guard")
+@asks_daemon
+def guard(
+    issue: Id,
+    config: Config = None,
+    how: Annotated[
+        str,
+        typer.Option(
+            help="any, pattern or judge; any: a pattern where one separates, else a rubric.",
+            autocompletion=words("any", "pattern", "judge"),
+        ),
+    ] = "any",
+    yes: Annotated[bool, typer.Option("--yes", help="Accept it without asking.")] = False,
+    json: Json = False,
+) -> None:
+    """Drafts a check that fails the issue's answers, shows what it catches, and asks for a yes."""
+    from ragvigil.app.cli.output.rubrics import print_accepted, print_guard
+
+    path = triage.path_to(config, "issues", issue, "guard")
+    draft = triage.send(config, path, {"how": how}, timeout_seconds=EXPLAIN_SECONDS)
+    if not (json and yes):
+        print_guard(draft, as_json=json)
+    if yes or (not json and triage.is_meant(f"Accept {draft['name']}?")):
+        body = {"text": draft["text"], "issue_id": draft["issue_id"], "sentence": draft["check"]}
+        accepted = triage.send(config, "rubrics", body, role="approver")
+        print_accepted(accepted, as_json=json)
+
+
+@issues.command("guards")
+@asks_daemon
+def guards(config: Config = None, json: Json = False) -> None:
+    """The accepted guards, and other accepted rubrics: `rubric remove` takes one out."""
+    from ragvigil.app.cli.output.rubrics import print_rubrics
+
+    print_rubrics(triage.fetch(config, "rubrics"), as_json=json)
+
+
 def _act(
     issue: str,
     verb: str,

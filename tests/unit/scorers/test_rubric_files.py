@@ -138,5 +138,5 @@ def test_a_folder_without_rubrics_and_a_code_rubric_are_refused(tmp_path: Path) 
     with pytest.raises(BadRubric, match=r"holds no \*\.toml"):
         use_own_files([tmp_path])
     (tmp_path / "tone.toml").write_text(written())
-    with pytest.raises(ValidationError, match=r"tone: needs a \[judge\] table, or derived_from"):
+    with pytest.raises(ValidationError, match=r"tone: needs a \[judge\] or \[pattern\] table"):
         ScorersSettings(rubrics=(tmp_path,))

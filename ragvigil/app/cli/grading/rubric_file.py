@@ -64,6 +64,8 @@ def scored_by(rubric: Rubric) -> str:
     """In a word or two, what scores by a rubric."""
     if rubric.judge is not None:
         return f"judge: {rubric.judge.about}"
+    if rubric.pattern is not None:
+        return f"pattern: {rubric.pattern.field}"
     return f"from {rubric.derived_from}" if rubric.derived_from else "code"
 
 

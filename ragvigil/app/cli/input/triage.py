@@ -110,3 +110,11 @@ def end_of(until: str, length: str, now: datetime) -> datetime:
     except ValueError as error:
         raise typer.BadParameter(f"--until {until} is not ISO 8601") from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def is_meant(question: str) -> bool:
+    """Asks; no reply, as where nobody types, is a no."""
+    try:
+        return typer.confirm(question, default=False)
+    except typer.Abort:
+        return False

@@ -1287,8 +1287,87 @@ ORDER BY erasure_id
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
+CREATE TABLE IF NOT EXISTS members ON CLUSTER `main`
+(
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    roles Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    address String CODEC(ZSTD(1)),
+    acknowledged UInt64 CODEC(ZSTD(1)),
+    in_spool UInt64 CODEC(ZSTD(1)),
+    mismatch Int64 CODEC(ZSTD(1)),
+    behind String CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+
+    beat DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(beat)
+ORDER BY replica
+TTL toDate(beat) + INTERVAL 7 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS dirty_minutes ON CLUSTER `main`
+(
+    minute DateTime('UTC') CODEC(Delta, ZSTD(1)),
+
+    token String CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    written DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree
+PARTITION BY toDate(written)
+ORDER BY written
+TTL toDate(written) + INTERVAL 7 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
 ALTER TABLE ledger ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS not_kept UInt32 CODEC(ZSTD(1)) AFTER lost;
 
 ALTER TABLE traces ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS kept UInt32 DEFAULT spans CODEC(ZSTD(1)) AFTER spans;
+
+CREATE TABLE IF NOT EXISTS offline_gates ON CLUSTER `main`
+(
+    run_id String CODEC(ZSTD(1)),
+    base_release LowCardinality(String) CODEC(ZSTD(1)),
+    rubric LowCardinality(String) CODEC(ZSTD(1)),
+    dimension LowCardinality(String) CODEC(ZSTD(1)),
+    slice String CODEC(ZSTD(1)),
+    layer LowCardinality(String) CODEC(ZSTD(1)),
+    verdict LowCardinality(String) CODEC(ZSTD(1)),
+    decides UInt8 CODEC(ZSTD(1)),
+    n UInt32 CODEC(ZSTD(1)),
+    base Float64 CODEC(ZSTD(1)),
+    new Float64 CODEC(ZSTD(1)),
+    low Float64 CODEC(ZSTD(1)),
+    high Float64 CODEC(ZSTD(1)),
+    allowed Float64 CODEC(ZSTD(1)),
+    sentences Array(String) CODEC(ZSTD(1)),
+    sender String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+ORDER BY (run_id, rubric, dimension, slice)
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS accepted_rubrics ON CLUSTER `main`
+(
+    name String CODEC(ZSTD(1)),
+    text String CODEC(ZSTD(1)),
+    issue_id String CODEC(ZSTD(1)),
+    sentence String CODEC(ZSTD(1)),
+    accepted_by String CODEC(ZSTD(1)),
+    accepted DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    is_removed UInt8 CODEC(ZSTD(1)),
+    removed_by String CODEC(ZSTD(1)),
+    written DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(written)
+ORDER BY name
+TTL toDate(written) + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

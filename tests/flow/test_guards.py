@@ -1,0 +1,130 @@
+"""`ragvigil issues guard`: drafted from members and neighbours, accepted, at work a turn later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragvigil.app.client.api import Refused, Unreachable
+from ragvigil.app.sources.rubrics import AcceptedRubrics
+from ragvigil.store.engine.store import Store
+from scorers.judge.settings import JudgeSettings
+from scorers.rubric import accepted_rubrics, load_rubrics
+from tests.flow.test_api import keep
+from tests.guarded_desk import DRAFT, GuardedDesk, Judge, answered, fill, forget, refusing
+from tests.issues import NOW
+from tests.llm_server import serving
+from tests.patience import PATIENCE_SECONDS
+from tests.served_api import Commands
+
+
+@pytest.fixture(autouse=True)
+def _forgets() -> Iterator[None]:
+    yield
+    forget()
+
+
+@pytest.fixture
+def desk(store: Store, tmp_path: Path) -> GuardedDesk:
+    return GuardedDesk(store, tmp_path)
+
+
+@pytest.fixture
+def daemon(desk: GuardedDesk, tmp_path: Path) -> Iterator[Commands]:
+    with desk.commands(tmp_path) as made:
+        yield made
+
+
+def passing(store: Store, *numbers: int) -> list[int]:
+    """Those of these answers that the guard scored and passes."""
+    parameters = {
+        "minutes": [NOW - 60],
+        "trace_ids": [f"{number:032x}" for number in numbers],
+        "rubric": "guard_i1",
+    }
+    return [int(row["trace_id"], 16) for row in store.read("neighbours_passing", parameters)]
+
+
+def test_a_guard_is_a_pattern_with_its_figures_and_fails_what_comes(
+    store: Store, desk: GuardedDesk, daemon: Commands
+) -> None:
+    fill(store)
+    told = daemon.say("issues", "guard", "i1", typed="y\n")
+    assert "guard_i1: the answer has “ai model i cannot tell” (code, on every answer)" in told
+    assert "members that it was not made from" in told
+    rows = {line.split()[0]: line for line in told.splitlines() if line.startswith("  ")}
+    assert "100 % [" in rows["recall"]
+    assert "0 of " in rows["neighbours"]
+    assert "40 of 100, 40 % [" in rows["week"]
+    assert "40 of these 40 fail another rubric, too" in told
+    assert "guard_i1  pattern  generation  issue i1  on  accepted by approver" in told
+    assert load_rubrics()["guard_i1"].layer == "generation"
+    keep(store, [answered(7001, refusing(7001)), answered(7002, "It takes 5 days [1].")], NOW)
+    assert desk.patterns.run() == 102
+    assert passing(store, 7001, 7002) == [7002]
+    assert desk.patterns.run() == 0
+
+
+def test_a_guard_outlives_the_process_and_can_be_removed(
+    store: Store, desk: GuardedDesk, daemon: Commands
+) -> None:
+    fill(store)
+    daemon.say("issues", "guard", "i1", "--yes")
+    forget()
+    AcceptedRubrics(store, lambda: float(NOW)).load()
+    assert list(accepted_rubrics()) == ["guard_i1"]
+    assert "guard_i1  pattern" in daemon.say("issues", "guards")
+    daemon.say("rubric", "remove", "guard_i1")
+    assert "no guards" in daemon.say("issues", "guards")
+    assert "guard_i1" not in desk.bars
+    assert desk.patterns.run() == 0
+    forget()
+    AcceptedRubrics(store, lambda: float(NOW)).load()
+    assert not accepted_rubrics()
+
+
+def test_nobody_accepts_for_a_person(store: Store, daemon: Commands) -> None:
+    fill(store)
+    told = daemon.say("issues", "guard", "i1")
+    assert "Accept guard_i1?" in told
+    assert not accepted_rubrics()
+    with pytest.raises(Unreachable, match="the role triager may not approve"):
+        daemon.say("issues", "guard", "i1", "--yes", token="tr1ager")
+    with pytest.raises(Refused, match="there is no issue none"):
+        daemon.say("issues", "guard", "none")
+
+
+def test_without_a_pattern_that_separates_a_judge_is_needed(store: Store, daemon: Commands) -> None:
+    fill(store, bad=["Refunds take 5 to 7 days [1]."] * 30)
+    with pytest.raises(
+        Refused, match=r"no pattern .*; and a rubric needs a judge: no judge is conf"
+    ):
+        daemon.say("issues", "guard", "i1")
+
+
+def test_a_judge_drafts_a_guard_and_is_measured_on_answers_that_it_did_not_see(
+    store: Store, tmp_path: Path
+) -> None:
+    fill(store)
+    judge = Judge(DRAFT)
+    with serving(judge.answer) as server:
+        settings = JudgeSettings(model="openai:stand-in", base_url=server.openai, retries=0)
+        desk = GuardedDesk(store, tmp_path, settings)
+        desk.judging.start()
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        while desk.judging.model_settings is None and time.monotonic() < give_up:
+            time.sleep(0.01)
+        with desk.commands(tmp_path) as daemon:
+            told = daemon.say("issues", "guard", "i1", "--how", "judge", typed="y\n")
+        assert "guard_i1: Whether the answer says how long something takes. (a judge" in told
+        assert "10 of 10, 100 % [" in told
+        assert "0 of 10, 0 % [" in told
+        assert f'"{refusing(1)}"' not in judge.prompts[0]
+        assert "another number of days than the chunk" in judge.prompts[0]
+        assert "guard_i1" in desk.judging.judged
+        desk.judging.stop()
+    rubric = load_rubrics()["guard_i1"]
+    assert (rubric.layer, rubric.pattern) == ("generation", None)
