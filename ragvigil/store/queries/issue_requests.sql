@@ -20,6 +20,13 @@ INNER JOIN
         FROM rollups FINAL
         WHERE minute >= toDateTime({now:UInt32}, 'UTC') - INTERVAL 1 DAY
             AND minute <= toDateTime({now:UInt32}, 'UTC')
+            -- Of one route's issues, not those of all routes.
+            AND (service, environment, route) IN
+            (
+                SELECT service, environment, arrayJoin(routes)
+                FROM issues FINAL
+                WHERE issue_id IN {issues:Array(String)}
+            )
         GROUP BY minute, service, environment, route, rubric
     )
     GROUP BY minute, service, environment, route
