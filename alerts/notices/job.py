@@ -170,9 +170,8 @@ class NoticeJob:
 
     def _remember(self, notice: Notice) -> None:
         if notice.kind in OF_INDEX:
-            since = datetime.fromtimestamp(notice.since_unix_nano // NANOS, UTC)
-            name = f"{NOTICED_EPOCH}{notice.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
-            self._epochs[(notice.service, notice.environment, notice.route)] = name
+            place = (notice.service, notice.environment, notice.route)
+            self._epochs[place] = epoch_name(notice)
 
     def _write(self) -> tuple[Notice, ...]:
         if not self._unwritten:
@@ -264,6 +263,12 @@ class NoticeJob:
             except QueryFailed as error:
                 log.warning("notices_past_too_large", hours=hours, reason=str(error))
         return []
+
+
+def epoch_name(notice: Notice) -> str:
+    """The name that a change gives to the index of its route, where the service sends none."""
+    since = datetime.fromtimestamp(notice.since_unix_nano // NANOS, UTC)
+    return f"{NOTICED_EPOCH}{notice.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _hashes(record: stored.Past) -> list[str]:

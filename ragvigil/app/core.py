@@ -33,7 +33,11 @@ from alerts.deltas.metrics import ScoreMetrics
 from collector.settings import CollectorSettings
 from collector.spool.reserve import space_of
 from ragvigil.app.erasure.erasing import Erasing
-from ragvigil.app.job_table import periodic_jobs
+from ragvigil.app.fleet.edge import EdgeWork
+from ragvigil.app.fleet.feed import Feed
+from ragvigil.app.fleet.jobs import describe
+from ragvigil.app.fleet.part import Part
+from ragvigil.app.job_table import OF_EVERY_ROLE, periodic_jobs
 from ragvigil.app.parts import CoreParts, Jobs, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
@@ -41,9 +45,10 @@ from ragvigil.app.process import memory
 from ragvigil.app.process.control import say_last_words, serve_answers
 from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
-from ragvigil.app.process.jobs import Schedule
+from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.settings import Settings, SettingsError, load
+from ragvigil.app.settings.fleet import replica_of
 from ragvigil.app.sources.backups import Backups
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.guards import Guards
@@ -139,18 +144,27 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
     store = _open_store(settings, clock)
+    part = Part(settings, store, stop)
+    answers = {"metrics": lambda: generate_latest(REGISTRY), "status": part.standing}
     try:
-        parts = assemble(settings, store, runner, scores, clock.now)
+        stands_by = not part.take()
+        if stands_by:
+            _start_control(channel, answers, stop)
+            if not part.wait():
+                return
+        parts = assemble(settings, store, runner, scores, clock.now, part.roles)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
-        status = _status(settings, store, parts, pipeline, balance, clock)
-        answers = {"metrics": lambda: generate_latest(REGISTRY), "status": status.short}
-        _start_control(channel, answers, stop)
-        REGISTRY.register(parts.jobs.watch.metrics)
-        jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now)
+        status = _status(settings, store, parts, pipeline, balance, clock, part)
+        answers["status"] = status.short
+        if not stands_by:
+            _start_control(channel, answers, stop)
+        if part.leads:
+            REGISTRY.register(part.leading.while_led(parts.jobs.watch.metrics))
+        jobs = _jobs(settings, store, parts, pipeline, balance, scores, clock, part)
         schedule = Schedule(jobs, clock.factor, clock.now)
         schedule.start()
-        web = _application(settings, store, status, parts, schedule, clock)
+        web = _application(settings, store, status, parts, schedule, clock, part)
         reloads = Reloads()
         reloads.add(lambda: partial(web.access.take, settings.web.people()))
         with serve_web(web, settings.web, reloads):
@@ -167,14 +181,43 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             parts.background.stop()
         schedule.stop()
     finally:
+        part.stop()
         store.close()
     log.info("core stopped")
+
+
+def _jobs(
+    settings: Settings,
+    store: Store,
+    parts: CoreParts,
+    pipeline: Pipeline,
+    balance: SpanBalance,
+    scores: ScoreMetrics,
+    clock: Pace,
+    part: Part,
+) -> list[Job]:
+    """What runs by the clock in this daemon's part."""
+    jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now, part.roles)
+    late = settings.collector.assembly.late_seconds
+    own = part.own_jobs(
+        lambda: EdgeWork(
+            store,
+            parts.jobs.deferred.judging,
+            partial(describe, store, settings, part.roles, balance, pipeline),
+            clock.now,
+            clock.now() - 2 * late,
+        ),
+        parts.pipeline.noticing,
+        lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
+    )
+    return part.jobs(jobs, OF_EVERY_ROLE, own)
 
 
 def _open_store(settings: Settings, clock: Pace) -> Store:
     store = Store.open(
         settings.store,
         settings.data_dir,
+        replica=replica_of(settings.data_dir, settings.store.url, settings.fleet.replica),
         epoch=int(time.time()),
         keep_seconds=KEEP_SECONDS,
         clock=clock.now,
@@ -191,13 +234,14 @@ def _status(
     pipeline: Pipeline,
     balance: SpanBalance,
     clock: Pace,
+    part: Part,
 ) -> Status:
     listens = _listens(settings.collector)
     return Status(
         store=store,
         pipeline=pipeline,
         balance=balance,
-        sections=lambda: {**parts.sections(), "listens": listens},
+        sections=lambda: {**parts.sections(), "listens": listens, **part.section()},
         needs=parts.runner.needs,
         space=partial(space_of, settings.data_dir),
         reserve=settings.store.disk_reserve_bytes,
@@ -252,6 +296,7 @@ def _application(
     parts: CoreParts,
     schedule: Schedule,
     clock: Pace,
+    part: Part,
 ) -> Guard:
     from ragvigil.web.site.application import api
 
@@ -281,6 +326,7 @@ def _application(
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
+        elsewhere=None if part.leads else part.where,
     )
 
 

@@ -37,6 +37,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.ports import PortTaken, require_free
 from ragvigil.app.process.supervise import Core
 from ragvigil.app.settings import Settings, SettingsError, endpoints, load
+from ragvigil.app.settings.fleet import Role
 from ragvigil.app.settings.guards import guards, require_folder, require_readable
 from ragvigil.app.settings.installation import require_installed, switched_off
 from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
@@ -112,8 +113,9 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
         exposition = Exposition(core, lambda: gate.is_accepting, settings.metrics, disk.is_touched)
         reloads = Reloads()
         await stack.enter_async_context(serve_metrics(exposition, settings.metrics, reloads))
-        await stack.enter_async_context(serve_http(gate, settings.collector, reloads))
-        await stack.enter_async_context(serve_grpc(gate, settings.collector, reloads))
+        if Role.EDGE in settings.fleet.roles:
+            await stack.enter_async_context(serve_http(gate, settings.collector, reloads))
+            await stack.enter_async_context(serve_grpc(gate, settings.collector, reloads))
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, reloads, core)
         log.info("access", listeners=guards(settings))
         for section, reason in switched_off(settings):
@@ -160,7 +162,12 @@ def _redactor(settings: Settings) -> Redactor:
 
 
 def _listening(settings: Settings) -> dict[str, str]:
-    return {"_".join(path): endpoint for path, endpoint in endpoints(settings).items()}
+    receives = Role.EDGE in settings.fleet.roles
+    return {
+        "_".join(path): endpoint
+        for path, endpoint in endpoints(settings).items()
+        if receives or path[0] != "collector"
+    }
 
 
 def serve_metrics(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -21,6 +22,7 @@ from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
+from ragvigil.app.settings.fleet import Role
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage, retention
@@ -45,6 +47,9 @@ TOPICS_SECONDS = 300.0
 SLICES_SECONDS = 300.0
 GOLDEN_SECONDS = 120.0
 JUDGE_SECONDS, PACE_SECONDS, CANARY_SECONDS = 60.0, 3600.0, 600.0
+OF_EVERY_ROLE = frozenset({"books", "boosts", "judge_pace", "segments"})
+"""Jobs of a daemon's own spool and judge; the others work on what all have stored, and one daemon
+does them."""
 
 
 class RollUps:
@@ -79,8 +84,10 @@ def periodic_jobs(
     balance: SpanBalance,
     scores: ScoreMetrics,
     clock: Clock = time.time,
+    roles: Collection[Role] = tuple(Role),
 ) -> list[Job]:
-    """Every job with its period; long ones and roll-ups wait while the pipeline is behind."""
+    """Every job of these roles with its period; long ones and roll-ups wait while the pipeline is
+    behind."""
     late = settings.collector.assembly.late_seconds
     roll_ups = RollUps(store, parts.dirty_minutes, clock() - 2 * late)
     failing = parts.runner.fails_below
@@ -113,6 +120,8 @@ def periodic_jobs(
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, store, clock),
     ]
+    if Role.ANALYST not in roles:
+        jobs = [job for job in jobs if job.name in OF_EVERY_ROLE]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
 
 

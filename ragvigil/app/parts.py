@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,7 @@ from collector.doctor.fixes import fix
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app import plugins
+from ragvigil.app.fleet.edge import EdgeNoticing, ToldElsewhere
 from ragvigil.app.golden.compose import golden_job
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.questions import golden_questions
@@ -39,6 +40,7 @@ from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer
 from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.app.process.suspects import Suspects
 from ragvigil.app.settings import Settings
+from ragvigil.app.settings.fleet import Role
 from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -137,10 +139,15 @@ def assemble(
     runner: Runner,
     scores: ScoreMetrics,
     clock: Clock = time.time,
+    roles: Collection[Role] = tuple(Role),
 ) -> CoreParts:
-    """The core's parts, ready to run from the last checkpoint; logs the plug-ins left out."""
+    """The core's parts, ready to run from the last checkpoint; logs the plug-ins left out.
+
+    An edge has the analyst's parts too, and neither feeds nor runs them.
+    """
     plugins.announce()
-    dirty = DirtyMinutes()
+    is_analyst = Role.ANALYST in roles
+    dirty = DirtyMinutes() if is_analyst else ToldElsewhere()
     exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
@@ -155,7 +162,8 @@ def assemble(
     accepted.bind(rubrics, runner.fails_below, lambda: judging.reason, judging.renew_rubrics)
     jobs = _jobs(settings, store, runner, scores, deferred, inference, clusters, clock)
     reader = SpoolReader(settings.data_dir / "spool")
-    summarizer, on_durable = _summaries(scores, deferred, jobs.watch.noticing, exporting)
+    noticing = jobs.watch.noticing if is_analyst else EdgeNoticing(store)
+    summarizer, on_durable = _summaries(scores, deferred, noticing, exporting)
     sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
     writer = (store.replica, store.epoch)
     pool = ScoringPool(settings, rubrics, writer, deferred.judged, store.erased)
@@ -170,7 +178,7 @@ def assemble(
     return CoreParts(
         runner=runner,
         inference=inference,
-        pipeline=_pipeline(settings, store, runner, reader, pool, sink, jobs),
+        pipeline=_pipeline(settings, store, runner, reader, pool, sink, deferred, noticing),
         jobs=jobs,
         background=background,
         dirty_minutes=dirty,
@@ -185,7 +193,8 @@ def _pipeline(
     reader: SpoolReader,
     pool: ScoringPool,
     sink: Sink,
-    jobs: Jobs,
+    deferred: DeferredScoring,
+    noticing: NoticeJob | EdgeNoticing,
 ) -> PipelineParts:
     fetcher = TraceFetcher(reader, keeps=settings.store.spans)
     routes = settings.collector.routes
@@ -198,15 +207,18 @@ def _pipeline(
         scorer=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
         pool=pool,
         sink=sink,
-        deferred=jobs.deferred,
-        noticing=jobs.watch.noticing,
+        deferred=deferred,
+        noticing=noticing,
         heartbeat=Heartbeat(settings.data_dir),
         quarantine=Quarantine(Suspects(settings.data_dir), reader, settings.data_dir / "spool"),
     )
 
 
 def _summaries(
-    scores: ScoreMetrics, deferred: DeferredScoring, noticing: NoticeJob, exporting: ExportQueue
+    scores: ScoreMetrics,
+    deferred: DeferredScoring,
+    noticing: NoticeJob | EdgeNoticing,
+    exporting: ExportQueue,
 ) -> tuple[Summarizer, Callable[[OutcomeSummary], None]]:
     """What summarizes outcomes, and what hands the summary of durable ones to the other stages."""
 

@@ -16,7 +16,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "scorers": ("scorers", "judge", "export"),
     "alerts": ("alerts", "metrics"),
     "clustering": ("clustering", "golden"),
-    "ragvigil": ("store", "inference", "web", "gate", "client"),
+    "ragvigil": ("store", "fleet", "inference", "web", "gate", "client"),
 }
 """Sections of the settings file by stage."""
 METRIC_MODULES: Mapping[str, tuple[str, ...]] = {

@@ -123,12 +123,18 @@ def _print_error(error: Exception) -> None:
 def run(
     config: Config = None,
     data_dir: Annotated[Path | None, typer.Option(help="Instead of the setting data_dir.")] = None,
+    roles: Annotated[
+        str | None, typer.Option(help="edge, analyst or both; instead of [fleet] roles.")
+    ] = None,
 ) -> None:
     """Runs the daemon until SIGTERM or Ctrl-C."""
     if config is not None:
         os.environ["RAGVIGIL_CONFIG"] = str(config)
     if data_dir is not None:
         os.environ["RAGVIGIL_DATA_DIR"] = str(data_dir)
+    if roles is not None:
+        names = ", ".join(f'"{role.strip()}"' for role in roles.split(","))
+        os.environ["RAGVIGIL_FLEET__ROLES"] = f"[{names}]"
     # A fresh interpreter: the intake must not carry the modules that the command line has loaded.
     os.execv(sys.executable, [sys.executable, "-m", "ragvigil.app.daemon"])
 

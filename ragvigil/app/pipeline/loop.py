@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
+from typing import Protocol
 
 import structlog
 
-from alerts.notices.job import NoticeJob
+from alerts.notices.fingerprint import Place
 from collector.assembly.fetch import TraceFetcher
 from collector.assembly.refs import Arrival, Closing, LogArrival
 from collector.record.route import RouteCap
@@ -53,6 +54,16 @@ FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
 
+class Noticing(Protocol):
+    """Where the pipeline says whether older answers may still come, and learns index epochs."""
+
+    is_held: bool
+
+    def epochs(self) -> Mapping[Place, str]:
+        """The name of each route's index since its last change."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineParts:
     """What the loop reads, assembles, scores and writes with."""
@@ -66,7 +77,7 @@ class PipelineParts:
     pool: ScoringPool
     sink: Sink
     deferred: DeferredScoring
-    noticing: NoticeJob
+    noticing: Noticing
     heartbeat: Heartbeat
     quarantine: Quarantine
 

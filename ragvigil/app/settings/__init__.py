@@ -23,6 +23,7 @@ from clustering.golden.settings import GoldenSettings
 from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.settings.client import ClientSettings
+from ragvigil.app.settings.fleet import FleetSettings, Role
 from ragvigil.evaluation.gate.limits import GateSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.endpoint import overlap
@@ -68,6 +69,7 @@ class Settings(BaseSettings):
         default=Path("ragvigil-data"),
         description="folder of the spool, the embedded store and the keys; one daemon each",
     )
+    fleet: FleetSettings = FleetSettings()
     collector: CollectorSettings = CollectorSettings()
     scorers: ScorersSettings = ScorersSettings()
     judge: JudgeSettings = JudgeSettings()
@@ -81,6 +83,18 @@ class Settings(BaseSettings):
     clustering: ClusteringSettings = ClusteringSettings()
     golden: GoldenSettings = GoldenSettings()
     gate: GateSettings = GateSettings()
+
+    @model_validator(mode="after")
+    def _has_a_server(self) -> Self:
+        roles = self.fleet.roles
+        if len(roles) < len(Role) and not self.store.url:
+            other = next(role for role in Role if role not in roles)
+            raise ValueError(
+                f"[fleet] roles: {roles[0]} alone needs an {other} elsewhere, over the same "
+                f"ClickHouse server: name it in [store] url, or leave out roles and this daemon "
+                f"does both"
+            )
+        return self
 
     @model_validator(mode="after")
     def _are_apart(self) -> Self:

@@ -105,6 +105,7 @@ class Engine:
         self.erased = Erased()
         self.guard: Guard = lambda _: ""
         """What a write of a table must fulfil; set before anything is written."""
+        self.is_announcing = False
         self._settings, self._data_dir, self._clock = settings, data_dir, clock
         self._changed = threading.Condition()
         self._writes: deque[_Write] = deque()
@@ -251,6 +252,7 @@ class Engine:
                 clock=self._clock,
                 erased=self.erased,
                 guard=lambda table: self.guard(table),
+                is_announcing=lambda: self.is_announcing,
             )
         except Exception as error:  # the driver raises many kinds: `_not_opened` sorts them
             if clients is not None:

@@ -75,6 +75,10 @@ class Store:
         """
         self._engine.guard = guard
 
+    def announce(self) -> None:
+        """From now on each batch says which minutes it changed, for an analyst elsewhere."""
+        self._engine.is_announcing = True
+
     def submit(self, batch: Batch) -> Future[WriteResult]:
         """Queues a batch; the future has its result once the batch is durable.
 

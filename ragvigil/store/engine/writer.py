@@ -41,6 +41,8 @@ _QUARANTINE = declare(
     ("time", "table", "reason", "trace_id", "span_id", "row", "replica", "epoch"),
 )
 
+_DIRTY = declare("dirty_minutes", ("minute", "token", "replica", "epoch"))
+
 
 @dataclass(slots=True)
 class RefusedShare:
@@ -89,6 +91,7 @@ class Writer:
         clock: Callable[[], float],
         erased: Erased | None = None,
         guard: Guard = lambda _: "",
+        is_announcing: Callable[[], bool] = lambda: False,
     ) -> None:
         self._client = client
         self._erased = erased or Erased()
@@ -96,6 +99,7 @@ class Writer:
         self._columns.check()
         self._writer = (replica, epoch)
         self._clock, self._guard = clock, guard
+        self._is_announcing = is_announcing
         self._share = RefusedShare()
 
     def write(self, attempt: Attempt) -> WriteResult:
@@ -110,9 +114,17 @@ class Writer:
                 attempt.done[table] = self._store(table, rows, batch.token, attempt.quarantined)
         for gone in batch.gone:
             self._bury(gone)
+        if self._is_announcing() and batch.minutes:
+            self._announce(batch)
         return WriteResult(
             rows=dict(attempt.done), quarantined=tuple(attempt.quarantined), minutes=batch.minutes
         )
+
+    def _announce(self, batch: Batch) -> None:
+        """Writes which minutes the batch has changed, for the analyst: last, so that it finds all
+        of it."""
+        rows = [(minute, batch.token, *self._writer) for minute in sorted(batch.minutes)]
+        self._insert("dirty_minutes", Rows(_DIRTY, rows), f"{batch.token}:dirty_minutes")
 
     def _store(self, table: str, rows: Rows, token: str, quarantined: list[QuarantinedRow]) -> int:
         if not rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +77,27 @@ def past(store: Store, *, since: int, each: int, most: int = MOST_RECORDS) -> It
     writer = {"replica": store.replica, "epoch": store.epoch}
     parameters = {"since": since, "each": each, "limit": most, **writer}
     return map(_past, store.read("fingerprints", parameters, priority=Priority.TICK))
+
+
+def elsewhere(
+    store: Store, minutes: Collection[int], *, each: int, most: int = MOST_RECORDS
+) -> list[Past]:
+    """The records of these minutes (starts, seconds) that other daemons stored, oldest first.
+
+    At most `each` of a minute and route, and `most` in all. Raises StoreError.
+    """
+    if not minutes:
+        return []
+    parameters = {
+        "minutes": sorted(minutes),
+        "first": min(minutes),
+        "last": max(minutes),
+        "each": each,
+        "limit": most,
+        "replica": store.replica,
+    }
+    rows = store.read("fingerprints_elsewhere", parameters, priority=Priority.TICK)
+    return list(map(_past, rows))
 
 
 def lengths(store: Store, hashes: Iterable[str]) -> dict[str, int]:

@@ -1,0 +1,52 @@
+"""Which minutes changed on all daemons: each writes them, the analyst reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragvigil.store.engine.batch import Batch, token_of
+from ragvigil.store.engine.priority import Priority
+
+if TYPE_CHECKING:
+    from ragvigil.store.engine.store import Store
+
+OVERLAP_SECONDS = 60
+"""Rows of this long before the newest that was read are read again: inserts end in any order."""
+STARTS_BEFORE_SECONDS = 300
+"""How long before the newest roll-up a new reader begins."""
+
+
+class DirtyElsewhere:
+    """Reads what others wrote since the last look. For one thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._since: float | None = None
+        self._seen: dict[str, float] = {}
+
+    def take(self) -> set[int]:
+        """Minutes (starts, seconds) that others made out of date since the last call.
+
+        The first call goes back to before the newest roll-up, whoever made it. Raises StoreError;
+        the next call then returns the same.
+        """
+        if self._since is None:
+            (row,) = self._store.read("rollup_newest", priority=Priority.TICK)
+            self._since = max(0.0, int(row["version"]) / 1e9 - STARTS_BEFORE_SECONDS)
+        parameters = {"since": self._since, "replica": self._store.replica}
+        rows = self._store.read("dirty_minutes", parameters, priority=Priority.TICK)
+        fresh = [row for row in rows if row["token"] not in self._seen]
+        newest = max([self._since + OVERLAP_SECONDS, *(row["written"] for row in rows)])
+        self._since = newest - OVERLAP_SECONDS
+        self._seen |= {row["token"]: row["written"] for row in fresh}
+        self._seen = {
+            token: written for token, written in self._seen.items() if written >= self._since
+        }
+        return {int(minute) for row in fresh for minute in row["minutes"]}
+
+
+def announce(store: Store, minutes: set[int]) -> None:
+    """Says that these minutes changed, without rows. Raises StoreError."""
+    if minutes:
+        token = token_of("announced", store.replica, store.epoch, sorted(minutes))
+        store.write(Batch(rows={}, token=token, minutes=frozenset(minutes)))
