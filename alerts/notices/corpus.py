@@ -29,6 +29,9 @@ REPEATED = (*OF_SETS, "moved", "shown_otherwise", "shown_reordered")
 K = TypeVar("K")
 V = TypeVar("V")
 FIRST = ("half_new", "nearly_all_new")
+EMPTIED, SOMETIMES = "emptied", 0.02
+"""Questions that find nothing any more, and the share of requests to which that happens anywhere: a
+retriever that fails now and then has not changed, and its rate has a ceiling of its own."""
 Shown = tuple[int, ...] | None
 """The chunks that reached the prompt, in its order; None where they are unknown."""
 Results = Mapping[int, tuple[tuple[Chunk, ...], Shown]]
@@ -163,6 +166,7 @@ class Corpus:
         self._questions: dict[int, tuple[tuple[Chunk, ...], Shown]] = {}
         self._diffs: deque[RetrievalDiff] = deque()
         self._rare = {name: Rare() for name in (*REPEATED, *FIRST)}
+        self._rare[EMPTIED] = Rare(floor=SOMETIMES)
 
     def push(self, request: Fingerprint, mark: Mark, *, is_voice: bool = True) -> Mark | None:
         """Takes a request; returns the first request of a change once the change is certain.
@@ -246,12 +250,15 @@ class Corpus:
     def _flags(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
         """Yields a request's flags; first-time questions only after the warm-up."""
         if diff.previous is not None and diff.chunks == diff.previous:
-            yield from ((name, False) for name in OF_SETS)
+            yield from ((name, False) for name in (*OF_SETS, EMPTIED))
             if any(chunk.score is not None for chunk in diff.chunks):
                 yield "moved", False
             yield from self._flags_of_prompt(diff)
+        elif diff.previous is not None and not diff.chunks:
+            yield EMPTIED, True
         elif diff.previous is not None:
             lost = len(diff.lost)
+            yield EMPTIED, False
             yield "new_chunks", bool(diff.new)
             yield "new_documents", bool(diff.new_documents)
             yield "lost_any", bool(lost)
@@ -282,7 +289,8 @@ class Corpus:
             _remember(self._chunks, chunk.text, None, MOST_CHUNKS)
             if chunk.document:
                 _remember(self._documents, chunk.document, None, MOST_CHUNKS)
-        if diff.question:
+        # What a question finds is told by the requests that found something.
+        if diff.question and diff.chunks:
             _remember(self._questions, diff.question, (diff.chunks, diff.shown), MOST_QUESTIONS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from math import inf
 from threading import Lock
 
 import structlog
@@ -32,6 +33,8 @@ NANOS = 10**9
 HOUR = 3600
 REBUILT_HOURS = (72, 12, 2)
 """Hours of the past that are read at start; the next shorter where the store refuses that many."""
+COUNT_SECONDS = 300
+"""Seconds between two counts of what notices compare: only a start reads them."""
 STORED_EACH = 20
 PATIENCE_SECONDS = 600
 """Seconds after which a change is named on a route that gets no further requests."""
@@ -82,6 +85,7 @@ class NoticeJob:
         self._stated: dict[Place, bool] = {}
         self._counter = MinuteCounter(store, fingerprints.COUNTED)
         self._is_counting = True
+        self._counted_at = -inf
         self._known: dict[Place, Known] = {}
         self._unwritten: list[Notice] = []
         self._is_rebuilt = False
@@ -131,8 +135,12 @@ class NoticeJob:
 
     def _count(self) -> None:
         """Stores the counts of what notices compare; detectors go on without them."""
+        now = self._clock()
+        if now - self._counted_at < COUNT_SECONDS:
+            return
+        self._counted_at = now
         try:
-            self._counter.run(int(self._clock()) - KNOWN_NANOS // NANOS)
+            self._counter.run(int(now) - KNOWN_NANOS // NANOS)
         except QueryFailed as error:
             if self._is_counting:
                 log.warning("fingerprints_not_counted", reason=str(error))

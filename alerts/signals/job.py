@@ -60,8 +60,11 @@ class SignalJob:
         An `accepted` level replaces a ceiling or the past, by (service, environment, signal,
         route); `catalogue.accepted_key` makes the key of a finding. Raises StoreError.
         """
-        changed = self._read(int(now))
         closed = (int(now) - CLOSE_LATE_SECONDS) // MINUTE * MINUTE
+        if closed == self._closed:
+            # Until another minute closes there is nothing to see; what came late waits as long.
+            return (*self._broken.open, *self._moved.open, *self._traffic.open)
+        changed = self._read(int(now), closed)
         ends = list(self._ends(changed, closed))
         self._closed = max(closed, self._closed)
         if not ends:
@@ -86,15 +89,15 @@ class SignalJob:
         first = min((*changed, self._closed)) if self._closed else closed - MINUTE
         yield from range(max(first + MINUTE, closed - LATEST_SECONDS), closed + 1, MINUTE)
 
-    def _read(self, now: int) -> list[int]:
-        """Brings the table up to `now` and returns the minutes whose sums differ now.
+    def _read(self, now: int, closed: int) -> list[int]:
+        """Brings the table up to `closed` and returns the minutes whose sums differ now.
 
         A judge's late score counts a minute again but changes no signal, so such a minute is read
         and not returned.
         """
         table = self._table
         table.advance(now + 1)
-        self._counter.run(table.first_hour)
+        self._counter.run(table.first_hour, closed)
         counted, seen = minute_counts.replaced(
             self._store, SIGNAL_MINUTES, self._seen, table.first_hour
         )

@@ -42,10 +42,11 @@ class Counted:
 class RolledUp:
     """Minutes (starts, seconds) whose roll-ups changed after a version, and the newest version.
 
-    `rows` counts those of that version: a later query sees by it whether more of it was written.
+    `stamps` has the newest version of each minute, and the rows that were read of it: by these a
+    later query sees what it has read before, and whether more of a version was written.
     """
 
-    minutes: tuple[int, ...] = ()
+    stamps: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     version: int = 0
     rows: int = 0
 
@@ -58,7 +59,7 @@ def rolled_up(store: Store, version: int, first: int) -> RolledUp:
         return RolledUp()
     newest = max(int(row["version"]) for row in rows)
     return RolledUp(
-        minutes=tuple(int(row["minute"]) for row in rows),
+        stamps={int(row["minute"]): (int(row["version"]), int(row["rows"])) for row in rows},
         version=newest,
         rows=sum(int(row["rows"]) for row in rows if int(row["version"]) == newest),
     )

@@ -235,3 +235,13 @@ def test_a_change_for_a_share_of_requests_that_goes_on_is_not_over(share: float)
     mixed += [USUAL] * (10 - len(mixed))
     found = noticed(traffic((300, USUAL), (2000, mixed)))
     assert not any(undoes(back, found[0][1]) for _, back in found[1:])
+
+
+@pytest.mark.parametrize(("lost", "changes"), [(3, []), (40, [ChangeKind.CHUNK_COUNT])])
+def test_a_retrieval_that_finds_nothing_now_and_then_is_no_change(
+    lost: int, changes: list[ChangeKind]
+) -> None:
+    """Three of a few thousand answers without a chunk may well come in a row."""
+    nothing = Setup(chunks=lambda _: [])
+    found = noticed(traffic((400, USUAL), (lost, nothing), (150, USUAL)))
+    assert kinds(found)[:1] == changes

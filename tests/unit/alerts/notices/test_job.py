@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from alerts.deltas.minute_counter import MinuteCounter
-from alerts.notices.job import MOST_HELD, NoticeJob
+from alerts.notices.job import COUNT_SECONDS, MOST_HELD, NoticeJob
 from alerts.notices.settings import NoticeSettings
 from ragvigil.app.pipeline.summary import fingerprints_of
 from ragvigil.model.notice import ChangeKind
@@ -276,7 +277,8 @@ def test_texts_that_are_no_longer_sent_are_a_finding_that_outlives_a_restart(sto
 
 
 def test_counts_that_fail_are_told_once_until_they_succeed_again(store: Store) -> None:
-    watch, fails = noticing(store), [True, True, True, False, True]
+    now = itertools.count(START / SECOND, COUNT_SECONDS)
+    watch, fails = NoticeJob(store, FEW, lambda: next(now)), [True, True, True, False, True]
     refusals = iter(fails)
 
     class Refusing(MinuteCounter):

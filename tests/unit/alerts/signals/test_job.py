@@ -87,7 +87,7 @@ def test_a_question_that_many_ask_at_once_is_one_voice(store: Store) -> None:
     ]
     write(store, [*asked(good(2000, NOON, 30)), *spelled])
     job = SignalJob(store, SETTINGS)
-    for minute in range(30):
+    for minute in range(31):
         assert job.run(NOON + minute * MINUTE + 31) == ()
     newest = job.table.last(NOON + 30 * MINUTE, 30)
     sums = {series.rubric: newest[:2, place] for place, series in enumerate(job.table.series)}
