@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
+import httpx2
 import uvicorn
 from starlette.types import ASGIApp
 from typer.testing import CliRunner
 
 from ragvigil.app.cli.main import app
+from tests.patience import PATIENCE_SECONDS
 
 TERMINAL = {"COLUMNS": "220"}
 
@@ -47,6 +51,14 @@ class Commands:
             raise done.exception
         assert done.exit_code == status, done.output
         return done.output
+
+    def page(self, path: str) -> str:
+        """What a page says: its text, with single spaces."""
+        reply = httpx2.get(f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS)
+        assert reply.status_code == 200, reply.text
+        main = reply.text.partition("<main")[2].partition(">")[2].partition("</main>")[0]
+        text = unescape(" ".join(re.sub(r"<[^>]+>", " ", main).split()))
+        return re.sub(r" ([,;.])", r"\1", text)
 
 
 @contextmanager

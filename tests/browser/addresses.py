@@ -10,8 +10,11 @@ from tests.browser.world import FAULTY_ROUTE, Served
 
 def addresses(site: Served) -> Mapping[str, str]:
     """Path by name of the page; pages of things that the daemon has not are left out."""
-    plain = ("issues", "answers", "topics", "golden", "label", "health", "search", "releases")
-    found = {"now": "/"} | {name: f"/{name}" for name in plain if name != "releases"}
+    plain = (
+        "issues", "answers", "topics", "golden", "label", "health", "search", "releases",
+        "evaluations", "slices", "proxies", "digest",
+    )  # fmt: skip
+    found = {"now": "/"} | {name: f"/{name}" for name in plain}
     found["search"] = "/search?" + urlencode({"q": "refund PayPal"})
     found["sign-in"] = "/sign-in"
     found["route"] = "/routes?" + urlencode({"route": FAULTY_ROUTE, "service": "helpdesk"})
@@ -26,6 +29,8 @@ def addresses(site: Served) -> Mapping[str, str]:
         found["trace"] = f"/traces/{record['trace_id']}"
     for record in site.get("records", rubric="citation_validity", below=0.9, limit=1)["records"]:
         found["failing-answer"] = f"/answers/{record['record_id']}"
+    for run in site.get("evaluations")["evaluations"][:1]:
+        found["evaluation"] = f"/evaluations/{run['run_id']}"
     for case in site.get("golden")["cases"][:1]:
         found["case"] = f"/golden/{case['case_id']}"
     return found

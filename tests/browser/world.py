@@ -40,6 +40,7 @@ DAYS, HISTORY_AN_HOUR, LIVE_AN_HOUR = 8.0, 10.0, 160.0
 QUIET_MINUTES, MOST_MINUTES = 20.0, 400.0
 STEP_SECONDS, LOOK_SECONDS = 1.0, 10.0
 FAULTY_ROUTE = "/refunds/ask"
+RUN_ID = "a1b2c3d4e5f60718"
 PEOPLE = {
     "mara": ("approver", "mara-0123456789abcdef0123456789"),
     "okafor": ("approver", "okafor-0123456789abcdef01234567"),
@@ -98,7 +99,10 @@ def served(world: Path, state: str, folder: Path, **settings: str) -> Iterator[S
         "RAGVIGIL_INFERENCE__ENABLED": "false",
     }
     with _running(data, more | settings, pace_from(now, NEARLY_STILL)) as daemon:
-        yield Served(daemon=daemon)
+        site = Served(daemon=daemon)
+        if state == "alarm":
+            _send_evaluation(site, now)
+        yield site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +125,41 @@ class Served:
             if reply.status_code != 503 or time.monotonic() > ends:
                 return reply.raise_for_status().json()
             time.sleep(1)
+
+
+def _send_evaluation(site: Served, now: float) -> None:
+    """A golden set that CI asked of 1.4.1, and what the gate said of it."""
+    values = {"citation_validity": 1.0, "answer_relevance": 0.9, "recall@10": 0.95}
+    cases = [
+        {
+            "case_id": f"case-{number}", "question": f"{number:016x}", "service": "helpdesk",
+            "route": FAULTY_ROUTE, "reading": "not_used" if number < 3 else "", "values": values,
+        }
+        for number in range(40)
+    ]  # fmt: skip
+    ran = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 7200))
+    run = {
+        "run_id": RUN_ID, "ran": ran, "set_name": "golden.jsonl", "set_hash": "9f3c",
+        "target": "https://staging.example/ask", "release": "1.4.1", "cases": cases,
+    }  # fmt: skip
+    fell = {
+        "rubric": "groundedness", "layer": "generation", "verdict": "worse", "decides": True,
+        "n": 40, "base": 0.93, "new": 0.81, "low": -0.17, "high": -0.07, "allowed": 0.05,
+    }  # fmt: skip
+    gate = {
+        "state": "worse",
+        "base_release": "1.4.0",
+        "sentences": [
+            "Groundedness (generation) fell by 12 points, from 0.93 to 0.81 in 40 cases; 5 points "
+            "are allowed"
+        ],
+        "comparisons": [fell],
+    }
+    headers = {"authorization": f"Bearer {PEOPLE['root'][1]}"}
+    for path, body in (("", run), (f"/{RUN_ID}/gate", gate)):
+        url = f"{site.url}/api/v1/evaluations{path}"
+        reply = httpx2.post(url, json=body, headers=headers, timeout=PATIENCE_SECONDS)
+        reply.raise_for_status()
 
 
 class _Live:

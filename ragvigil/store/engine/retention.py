@@ -45,6 +45,7 @@ KEPT = {
     "golden_events": ("deltas_days", "toDate(written)"),
     "golden_runs": ("deltas_days", "toDate(written)"),
     "offline_scores": ("deltas_days", "toDate(written)"),
+    "offline_gates": ("deltas_days", "toDate(written)"),
     "accepted_rubrics": ("deltas_days", "toDate(written)"),
     "failures": ("scores_days", "toDate(received)"),
     "memberships": ("scores_days", "toDate(received)"),

@@ -11,7 +11,10 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
+from ragvigil.store.issues import golden as stored
 from ragvigil.web.api.golden import Source, case, cases, golden_set, propose
+from ragvigil.web.api.reports.evaluations import evaluations
+from ragvigil.web.api.topics import topics
 from ragvigil.web.drawings.mix import mix_bar
 from ragvigil.web.pages.case import signer_of
 from ragvigil.web.pages.forms import Fields, back_to
@@ -20,19 +23,23 @@ from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.scope import scope_of
 from ragvigil.web.views.cases.words import (
     composition_says,
+    contract,
+    contract_says,
     golden_heading,
     is_match,
     set_lead,
     waiting,
 )
 from ragvigil.web.views.golden import ProposePost
+from ragvigil.web.views.reports import headings
+from ragvigil.web.views.reports.digest import GoldenAgeForm, golden_age, uncovered
 
 router = APIRouter()
 
 READ = [Depends(Requires(Permission.READ))]
 MOST = 10_000
 SHOWN = 200
-NO_FILTER = {"state": "", "kind": "", "tag": "", "issue": ""}
+NO_FILTER = {"state": "", "kind": "", "tag": "", "issue": "", "standing": ""}
 NO_SET = "No golden set is kept here"
 State = Literal["", "proposed", "signed", "passing", "rejected"]
 Kind = Literal["", "canonical", "adversarial", "failure"]
@@ -41,10 +48,16 @@ Name = Annotated[str, Query(max_length=256)]
 
 @router.get("/golden", include_in_schema=False, dependencies=READ, summary="The golden set")
 def golden_page(
-    request: Request, state: State = "", kind: Kind = "", tag: Name = "", issue: Name = ""
+    request: Request,
+    state: State = "",
+    kind: Kind = "",
+    tag: Name = "",
+    issue: Name = "",
+    standing: Literal["", "flaky", "fails_again"] = "",
 ) -> HTMLResponse:
     """Proposals, the mix of the set, and its cases; how to begin one where there is none."""
-    return _page(request, {"state": state, "kind": kind, "tag": tag, "issue": issue})
+    chosen = {"state": state, "kind": kind, "tag": tag, "issue": issue, "standing": standing}
+    return _page(request, chosen)
 
 
 def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTMLResponse:
@@ -61,8 +74,14 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
     found = waiting(proposals, signer_of(person, source))
     scope = scope_of(request)
     place = {name: getattr(scope, name) for name in ("service", "environment", "route")}
-    matches = [each for each in listed.cases if is_match(each, {**chosen, **place})]
-    first = found.first
+    standing = chosen["standing"]
+    matches = [
+        each
+        for each in listed.cases
+        if is_match(each, {**chosen, **place, "standing": ""})
+        and standing in ("", listed.standings.get(each.case_id))
+    ]
+    first, holds = found.first, contract(listed)
     return render(
         request,
         "golden.html",
@@ -72,6 +91,12 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         listed=listed,
         lead=set_lead(listed.mix),
         missing=composition_says(listed.mix),
+        holds=holds,
+        holds_says=contract_says(holds),
+        age=_age(request),
+        gaps=uncovered(topics(request, place["service"], place["environment"]).maps),
+        last_run=next(iter(evaluations(request, limit=1).evaluations), None),
+        words=headings,
         bars=[
             mix_bar(**part.model_dump(exclude={"query_type"}), name=part.query_type)
             for part in listed.mix.parts
@@ -84,6 +109,12 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         status=409 if problem else 200,
         tags=sorted({each for listed_case in listed.cases for each in listed_case.tags})[:60],
     )
+
+
+def _age(request: Request) -> GoldenAgeForm:
+    """How old the set is, as the digest says it."""
+    cases = stored.find(request.app.state.store, stored.CaseFilter())
+    return golden_age(cases, request.app.state.clock())
 
 
 @router.get("/golden.jsonl", include_in_schema=False, dependencies=READ, summary="The signed set")

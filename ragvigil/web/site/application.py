@@ -75,6 +75,11 @@ from ragvigil.web.pages import now as now_page
 from ragvigil.web.pages import topics as topics_page
 from ragvigil.web.pages import trace as trace_page
 from ragvigil.web.pages.problem import problem_page
+from ragvigil.web.pages.reports import evaluations as evaluations_page
+from ragvigil.web.pages.reports import releases as releases_page
+from ragvigil.web.pages.reports import slices as slices_page
+from ragvigil.web.pages.reports import users as users_page
+from ragvigil.web.pages.reports import week as week_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
@@ -137,6 +142,11 @@ PARTS = (
     routes,
     answers_page,
     topics_page,
+    releases_page,
+    evaluations_page,
+    slices_page,
+    users_page,
+    week_page,
     answer_page,
     trace_page,
 )

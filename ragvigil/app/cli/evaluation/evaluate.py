@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragvigil.app.cli.evaluation.issue import IssueQuestions
     from ragvigil.app.settings import Settings
     from ragvigil.evaluation.case_set import CaseSet
+    from ragvigil.evaluation.gate.decide import Gate
     from ragvigil.evaluation.result_file import Results
     from ragvigil.evaluation.run import Outcome
 
@@ -118,7 +119,7 @@ def evaluate(
     is not mended, 3 where nothing can be said. Ctrl-C keeps what was answered.
     """
     from ragvigil.app.cli.evaluation.asking import HowAsked, ask_cases
-    from ragvigil.app.cli.evaluation.send import send_run
+    from ragvigil.app.cli.evaluation.send import send_gate, send_run
     from ragvigil.evaluation.cache import Replies
 
     settings = triage.settings_of(config)
@@ -130,11 +131,13 @@ def evaluate(
     )
     results, outcomes = ask_cases(cases, how, settings, workers)
     _write(out, csv, html, results, outcomes)
-    status = _show(results, against, settings, as_json=json)
+    status, compared = _show(results, against, settings, as_json=json)
     if about:
         status = about.conclude(results.results, settings, resolve_in, as_json=json)
     if send:
         send_run(settings, results, outcomes)
+        if compared:
+            send_gate(settings, compared)
     sys.exit(status)
 
 
@@ -181,8 +184,10 @@ def _write(
         stop(f"{error.filename or out}: cannot be written: {error.strerror or error}")
 
 
-def _show(results: Results, against: Path | None, settings: Settings, *, as_json: bool) -> int:
-    """Prints what the run showed, or how it compares; returns the exit status."""
+def _show(
+    results: Results, against: Path | None, settings: Settings, *, as_json: bool
+) -> tuple[int, Gate | None]:
+    """Prints what the run showed, or how it compares; returns the exit status and the gate."""
     from ragvigil.app.cli.evaluation import gate
     from ragvigil.app.cli.output.evaluation import print_evaluation
     from ragvigil.evaluation.gate.decide import decide
@@ -191,9 +196,11 @@ def _show(results: Results, against: Path | None, settings: Settings, *, as_json
     if against is None:
         print_evaluation(as_document(results, gate.layers()), as_json=as_json)
         must_pass = any(result.must_pass and result.reading for result in results.results)
-        return FAILED if must_pass or all(each.error for each in results.results) else DONE
+        failed = must_pass or all(each.error for each in results.results)
+        return FAILED if failed else DONE, None
     if not as_json:
         print_evaluation(as_document(results, gate.layers()), as_json=False)
     compared = decide(gate.read_run(against), results, settings.gate)
     gate.show(compared, as_json=as_json)
-    return gate.exit_status(compared, cannot_say_passes=settings.gate.cannot_say_passes)
+    status = gate.exit_status(compared, cannot_say_passes=settings.gate.cannot_say_passes)
+    return status, compared

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragvigil.app.cli.input.options import Config, Json, reads_settings, stop
+from ragvigil.app.cli.input.options import Config, Json, asks_daemon, stop
 
 if TYPE_CHECKING:
     from ragvigil.evaluation.gate.decide import Gate
@@ -23,7 +23,7 @@ PASSES, WORSE, CANNOT_SAY = 0, 1, 3
 ResultFile = Annotated[Path, typer.Argument(help="A file that `ragvigil evaluate --out` wrote.")]
 
 
-@reads_settings
+@asks_daemon
 def gate(
     base: ResultFile,
     new: ResultFile,
@@ -44,16 +44,22 @@ def gate(
     junit: Annotated[
         Path | None, typer.Option(help="Also write JUnit XML for the CI server here.")
     ] = None,
+    send: Annotated[
+        bool, typer.Option("--send", help="Send it to the daemon, which has the run NEW already.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Compares two runs of a golden set. Exits with 1 for worse, 3 for too few cases to say."""
+    from ragvigil.app.cli.evaluation.send import send_gate
     from ragvigil.app.cli.input import triage
 
-    configured = triage.settings_of(config).gate
-    settings = with_options(configured, limit or (), floor or ())
+    configured = triage.settings_of(config)
+    settings = with_options(configured.gate, limit or (), floor or ())
     compared = decided(base, new, settings, named=[*(limit or ()), *(floor or ())])
     write_reports(compared, markdown=markdown, junit=junit)
     show(compared, as_json=json)
+    if send:
+        send_gate(configured, compared)
     may_pass = cannot_say_passes or settings.cannot_say_passes
     sys.exit(exit_status(compared, cannot_say_passes=may_pass))
 

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragvigil.app.settings import Settings
+    from ragvigil.evaluation.gate.decide import Gate
     from ragvigil.evaluation.result_file import Header, Results
     from ragvigil.evaluation.run import Outcome
 
 AT_ONCE = 100
 """Cases of one request: some 150 KB, which is within `[web] max_body_bytes`."""
 ID_LETTERS, DIGITS = 16, 6
+MOST_SENTENCES, MOST_LETTERS, MOST_COMPARISONS = 50, 1000, 2000
+"""What the daemon takes of a gate."""
 
 
 def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) -> None:
@@ -32,6 +35,38 @@ def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) 
         body = {**run, "cases": cases[first : first + AT_ONCE]}
         api.post(settings, "evaluations", body, role="ingest")
     _say_beside_live(settings, run["run_id"])
+
+
+def send_gate(settings: Settings, compared: Gate) -> None:
+    """Sends what the gate said of a run that was sent. Raises Refused or Unreachable."""
+    from ragvigil.app.cli.evaluation.gate import layers
+    from ragvigil.app.client import api
+    from ragvigil.evaluation.gate.document import as_document
+
+    document = as_document(compared, layers())
+    body = {
+        "state": document["state"],
+        "base_release": compared.base.release,
+        "sentences": [reason[:MOST_LETTERS] for reason in document["reasons"]][:MOST_SENTENCES],
+        "comparisons": [
+            _comparison(each) for each in (*document["overall"], *document["slices"]) if each["n"]
+        ][:MOST_COMPARISONS],
+    }
+    api.post(settings, f"evaluations/{run_id_of(compared.new)}/gate", body, role="ingest")
+
+
+def _comparison(each: dict[str, Any]) -> dict[str, Any]:
+    dimension, value = next(iter(each["slice"].items()), ("", ""))
+    low, high = each["interval"]
+    return {
+        **{name: each[name] for name in ("rubric", "layer", "verdict", "decides", "n")},
+        **{name: round(each[name], DIGITS) for name in ("base", "new")},
+        "dimension": dimension,
+        "slice": value,
+        "low": round(low, DIGITS),
+        "high": round(high, DIGITS),
+        "allowed": each["limit"],
+    }
 
 
 def _say_beside_live(settings: Settings, run_id: str) -> None:
@@ -56,8 +91,19 @@ def _run(header: Header) -> dict[str, Any]:
         "target": header.target,
         "release": header.release,
     }
-    digest = sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-    return {"run_id": digest[:ID_LETTERS], **values}
+    return {"run_id": run_id_of(header), **values}
+
+
+def run_id_of(header: Header) -> str:
+    """The id of a run: the same for the same run, whatever sends it."""
+    values = (
+        datetime.fromtimestamp(header.time_unix, UTC).isoformat(),
+        header.set_name,
+        header.set_hash,
+        header.target,
+        header.release,
+    )
+    return sha256(json.dumps(values).encode()).hexdigest()[:ID_LETTERS]
 
 
 def _case(outcome: Outcome) -> dict[str, Any]:

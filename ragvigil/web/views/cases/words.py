@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragvigil.model.figures import count, counted, listed, share, spelled
+from ragvigil.model.figures import count, counted, listed, sentence, share, spelled
 from ragvigil.model.golden import CaseState, CaseVerb
 from ragvigil.model.text import is_same_name
 from ragvigil.web.identity import Person
 from ragvigil.web.views.golden import (
     CaseEventForm,
     CaseForm,
+    CasesForm,
     CaseStoryForm,
     ChecksForm,
     MixForm,
@@ -139,6 +141,51 @@ def set_lead(mix: MixForm) -> str:
         f"{counted(mix.cases, 'signed case')}; {size}, {mix.enough} serve most services. "
         f"{broke} come from answers that failed here; half is a good share."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """Whether what passed still passes: counts of cases by standing.
+
+    `failing` are signed and have not passed yet.
+    """
+
+    steady: int
+    fails_again: int
+    flaky: int
+    failing: int
+
+    @property
+    def passed(self) -> int:
+        """Cases that passed once."""
+        return self.steady + self.fails_again + self.flaky
+
+
+def contract(listed: CasesForm) -> Contract:
+    """The standings of a set, counted."""
+    counts = Counter(listed.standings.values())
+    return Contract(
+        steady=counts["steady"],
+        fails_again=counts["fails_again"],
+        flaky=counts["flaky"],
+        failing=sum(case.state is CaseState.SIGNED for case in listed.cases),
+    )
+
+
+def contract_says(found: Contract) -> str:
+    """Whether the set still holds, in a sentence.
+
+    >>> contract_says(Contract(steady=40, fails_again=1, flaky=2, failing=3))
+    'One case that passed fails again'
+    """
+    if found.fails_again:
+        words, verb = spelled(found.fails_again), "s" if found.fails_again == 1 else ""
+        noun = "case" if found.fails_again == 1 else "cases"
+        return f"{sentence(words)} {noun} that passed fail{verb} again"
+    if not found.passed:
+        return "No case has passed yet" if found.failing else "No case is signed yet"
+    flaky = f"; {spelled(found.flaky)} {'is' if found.flaky == 1 else 'are'} flaky"
+    return f"Every case that passed still passes{flaky if found.flaky else ''}"
 
 
 def case_heading(case: CaseStoryForm, why_not: str) -> str:

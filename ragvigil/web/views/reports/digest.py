@@ -113,15 +113,16 @@ def digest(
         since=since,
         until=until,
         failures=[view(FailureForm, failure) for failure in failures],
-        uncovered=[gap for topic_map in maps for gap in _uncovered(topic_map)],
+        uncovered=uncovered(maps),
         waiting=len(waiting),
         proposals=[_proposal(case) for case in waiting[:MOST_PROPOSALS]],
-        golden=_age([case for case in cases if case.state in SIGNED], until),
+        golden=golden_age(cases, until),
         judges=[TrustForm.model_validate(judge.model_dump()) for judge in judges],
     )
 
 
-def _uncovered(topic_map: TopicMapForm) -> list[UncoveredForm]:
+def uncovered(maps: Iterable[TopicMapForm]) -> list[UncoveredForm]:
+    """The large topics without a golden case."""
     return [
         UncoveredForm(
             service=topic_map.service,
@@ -132,6 +133,7 @@ def _uncovered(topic_map: TopicMapForm) -> list[UncoveredForm]:
             failing=topic.failing.share,
             example=next(iter(topic.examples), ""),
         )
+        for topic_map in maps
         for topic in topic_map.topics
         if topic.is_gap
     ]
@@ -141,7 +143,9 @@ def _proposal(case: GoldenCase) -> ProposalForm:
     return view(ProposalForm, case)
 
 
-def _age(signed: Sequence[GoldenCase], now: datetime) -> GoldenAgeForm:
+def golden_age(cases: Iterable[GoldenCase], now: datetime) -> GoldenAgeForm:
+    """How old the signed ones of these cases are."""
+    signed = [case for case in cases if case.state in SIGNED]
     times = sorted(case.approved_unix_nano for case in signed if case.approved_unix_nano)
     days = [now.timestamp() / DAY - time / 1e9 / DAY for time in times]
     return GoldenAgeForm(

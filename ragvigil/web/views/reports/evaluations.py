@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +12,7 @@ from ragvigil.web.views.posts import Name, Time
 MOST_CASES = 500
 """Cases of one request; a larger run is sent in several, under one id."""
 MOST_VALUES = 200
+MOST_COMPARISONS = 2000
 
 Value = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -45,6 +46,54 @@ class EvaluationPost(BaseModel):
     cases: list[CaseScoresPost] = Field(min_length=1, max_length=MOST_CASES)
 
 
+GateState = Literal["pass", "worse", "cannot say"]
+Sentence = Annotated[str, Field(max_length=1000)]
+
+
+class ComparisonForm(BaseModel):
+    """A rubric in a run and in its base, over all cases or in a slice."""
+
+    rubric: Annotated[Name, Field(min_length=1)]
+    layer: Name = ""
+    dimension: Name = Field(default="", description="what the slice is made by; empty for all")
+    slice: Name = ""
+    verdict: Literal["worse", "within noise", "better", "too few cases to say"]
+    decides: bool = Field(default=False, description="whether too few cases of it stop the gate")
+    n: int = Field(ge=1, description="cases with a value in both runs")
+    base: Value
+    new: Value
+    low: Value = Field(description="of the 90 % interval of the change")
+    high: Value
+    allowed: Value = Field(description="the largest fall that stops no release")
+
+
+class ComparisonPost(ComparisonForm):
+    """A rubric that the gate compared."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class GatePost(BaseModel):
+    """What `ragvigil gate` said of a run that was sent; no text of a question or an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: GateState
+    base_release: Name = ""
+    sentences: list[Sentence] = Field(default=[], max_length=50, description="why")
+    comparisons: list[ComparisonPost] = Field(default=[], max_length=MOST_COMPARISONS)
+
+
+class GateForm(BaseModel):
+    """What the gate said of a run; what is worse first."""
+
+    state: GateState
+    base_release: str
+    sentences: list[str]
+    sender: str
+    comparisons: list[ComparisonForm]
+
+
 class EvaluationForm(BaseModel):
     """A run that was sent."""
 
@@ -57,6 +106,9 @@ class EvaluationForm(BaseModel):
     sender: str
     cases: int
     failed: int
+    gate: GateState | None = Field(
+        default=None, description="what the gate said of it; null where it was not compared"
+    )
 
 
 class EvaluationsForm(BaseModel):
@@ -107,3 +159,4 @@ class OnlineForm(BaseModel):
     gaps: list[GapForm]
     uncovered: list[UncoveredForm] = Field(description="the largest first")
     sentences: list[str] = Field(description="what that says of the set")
+    gate: GateForm | None = Field(default=None, description="null where it was not compared")

@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from ragvigil.app.cli.evaluation import send
+from ragvigil.app.client.api import Refused
 from ragvigil.app.sources.reports.offline import Offline
+from ragvigil.model.figures import points
 from ragvigil.model.score import Layer, Score, Stream
 from ragvigil.model.topic import Topic, TopicMap
 from ragvigil.store.engine.store import Store
@@ -136,3 +139,50 @@ def test_what_is_sent_is_in_no_live_table_and_replaces_itself(
     sent(daemon)
     runs = store.read("offline_runs", {"run_id": "", "limit": 10})
     assert [(run["cases"], run["failed"]) for run in runs] == [(5, 0), (5, 0)]
+
+
+def test_what_the_gate_said_of_a_run_stands_beside_it(store: Store, daemon: Commands) -> None:
+    service = cases(30)
+    live_answers(store, 200, release="2.4.1", right=0.6)
+    assert "No evaluation has been sent yet" in daemon.page("/evaluations")
+    daemon.say("evaluate", "set.jsonl", "--target", "answers.jsonl", "--out", "base.jsonl")
+    said = sent(daemon, "--out", "new.jsonl")
+    run_id = said.partition("sent as ")[2].partition(".")[0]
+    assert not read(daemon, f"evaluations/{run_id}")["gate"]
+    document = json.loads(
+        daemon.say("gate", "base.jsonl", "new.jsonl", "--send", "--json", status=3)
+    )
+    online = read(daemon, f"evaluations/{run_id}")
+    assert online["gate"]["state"] == online["evaluation"]["gate"] == document["state"]
+    assert online["gate"]["sentences"] == document["reasons"]
+    compared = {each["rubric"]: each for each in document["overall"] if each["n"]}
+    for each in online["gate"]["comparisons"]:
+        if not each["dimension"]:
+            known = compared.pop(each["rubric"])
+            assert each["base"] == pytest.approx(known["base"], abs=1e-6)
+            assert (each["n"], each["verdict"]) == (known["n"], known["verdict"])
+    assert not compared
+    page = daemon.page(f"/evaluations/{run_id}")
+    assert "2.4.1 has too few cases for the gate to say. The set is easier" in page
+    for sentence in (*online["sentences"], *online["gate"]["sentences"]):
+        assert sentence in page
+    for gap in online["gaps"]:
+        mean = f"{gap['offline']['mean']:.2f} {gap['offline']['n']} {gap['live']['mean']:.2f}"
+        assert mean in page
+        assert f"{points(gap['gap'])} {points(gap['low'])} to {points(gap['high'])}" in page
+    listed = daemon.page("/evaluations")
+    assert "2.4.1 set.jsonl at answers.jsonl" in listed
+    assert "too few cases" in listed
+    assert service in page
+
+
+def test_a_gate_of_an_unknown_run_is_refused(daemon: Commands) -> None:
+    cases(5)
+    for name in ("base.jsonl", "new.jsonl"):
+        daemon.say("evaluate", "set.jsonl", "--target", "answers.jsonl", "--out", name)
+    with pytest.raises(Refused, match="send the run first"):
+        daemon.say("gate", "base.jsonl", "new.jsonl", "--send")
+
+
+def read(daemon: Commands, path: str) -> Any:
+    return httpx2.get(f"http://127.0.0.1:{daemon.port}/api/v1/{path}", timeout=60).json()

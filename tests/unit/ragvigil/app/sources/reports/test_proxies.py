@@ -100,6 +100,7 @@ def test_the_command_names_what_tracks_users_and_what_does_not(
     store: Store, daemon: Commands
 ) -> None:
     assert daemon.say("proxies").startswith("no feedback on a scored answer since ")
+    assert "No user has said anything of a scored answer yet" in daemon.page("/proxies")
     store_answers(store, 500)
     # Rated are 400; of those that fail groundedness all but every fifth are disliked, else a tenth.
     disliked = {number for number in range(100) if number % 5} | set(range(100, 400, 10))
@@ -120,3 +121,9 @@ def test_the_command_names_what_tracks_users_and_what_does_not(
     assert "helpdesk prod: thumbs-down, 110 of 400 answers" in printed
     assert "does not track users" in printed
     assert "all rubrics together: AUROC" in printed
+    page = daemon.page("/proxies")
+    assert "Groundedness tracks what users say" in page
+    for row in signal["rubrics"]:
+        auroc = row["auroc"]
+        assert f"{auroc['value']:.2f} {auroc['low']:.2f} to {auroc['high']:.2f}" in page
+        assert f"{row['n']} {row['bad']} complained of" in page

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from alerts.settings import AlertsSettings
 from alerts.slices.settings import SliceSettings
 from ragvigil.app.sources.reports.reports import Reports
+from ragvigil.model.figures import duration, money, score, share
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions, Latencies
 from ragvigil.model.score import Layer, Score
@@ -26,6 +28,25 @@ from tests.outcomes import NOW, SECOND, outcome_of
 from tests.served_api import Commands, commands
 
 RUBRICS = ("groundedness", "context_recall", "refusal")
+
+
+WORDS = {
+    "context_recall": score,
+    "groundedness": score,
+    "refusal": share,
+    "p95_seconds": duration,
+    "cost_usd": money,
+}
+"""How pages word each figure."""
+
+
+def same_words(figure: Mapping[str, Any] | None, words: Callable[[float | None], str]) -> str:
+    """A figure of the API as the page shows it."""
+    if figure is None:
+        return "–"
+    low, high = words(figure["low"]), figure["high"]
+    bounds = f"{low} or more" if high is None else f"{low} to {words(high)}"
+    return f"{words(figure['value'])} {bounds}, {figure['n']} answers"
 
 
 def of_version(number: int, version: str, grounded: float, locale: str) -> Outcome:
@@ -60,6 +81,7 @@ def daemon(store: Store, tmp_path: Path) -> Iterator[Commands]:
 
 def test_each_version_and_slice_has_its_figures(store: Store, daemon: Commands) -> None:
     assert daemon.say("releases").startswith("no answers since ")
+    assert "No answer says its version yet" in daemon.page("/releases")
     rows = TraceRows({name: RubricFacts(version="1") for name in RUBRICS})
     for number in range(200):
         version = "1.0" if number < 100 else "1.1"
@@ -88,5 +110,11 @@ def test_each_version_and_slice_has_its_figures(store: Store, daemon: Commands) 
     assert new["answer_relevance"] is None
     printed = daemon.say("releases", "--version", "1.1")
     assert "language de" in printed
+    page = daemon.page("/releases")
+    assert page.startswith("Versions Before release Slices Rubrics and users The week 1.1 is worse")
+    assert "1.1 is worse than 1.0 in groundedness and cost" in page
+    for row in reply["releases"]:
+        for name, words in WORDS.items():
+            assert same_words(row[name], words) in page
     assert "1.0" not in printed.replace("[1.0", "")
     assert not json.loads(daemon.say("releases", "--json", "--service", "other"))["releases"]

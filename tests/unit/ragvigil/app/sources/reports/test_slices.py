@@ -10,6 +10,7 @@ from alerts.settings import AlertsSettings
 from alerts.slices.job import SliceJob
 from alerts.slices.settings import SliceSettings
 from ragvigil.app.sources.reports.reports import Reports
+from ragvigil.model.figures import count, points, share
 from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
@@ -51,3 +52,10 @@ def test_the_slice_that_fell_is_named_by_the_command(store: Store, tmp_path: Pat
         printed = daemon.say("slices", "--dimension", "tier")
         assert "helpdesk prod: groundedness of tier paying fell by 40 points" in printed
         assert "no slices yet" in daemon.say("slices", "--service", "other")
+        page = daemon.page("/slices")
+        assert "Tier paying got worse: groundedness fell by 40 points" in page
+        for row in reply["slices"]:
+            change = f"{points(row['low'])} to {points(row['high'])}"
+            assert f"{points(row['delta'])} {change}" in page
+            assert f"{count(row['n'])} {share(row['share'])}" in page
+        assert "No slice of the traffic is known yet" in daemon.page("/slices?service=other")

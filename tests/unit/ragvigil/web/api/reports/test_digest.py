@@ -101,6 +101,15 @@ def test_a_digest_names_what_to_read_decide_and_renew(store: Store, daemon: Comm
     assert "parcels: 30 % of questions, 20 % of them fail" in printed
     assert "2 signed cases" in printed
     assert "no judge" in printed
+    page = daemon.page("/digest")
+    said = "This week: 10 failures to read, 2 proposals to decide and 1 topic without a golden case"
+    assert said in page
+    assert (
+        "2 signed cases, the last signed 20 days ago; half of them are older than 60 days" in page
+    )
+    for row in reply["failures"]:
+        assert row["question"] in page
+    assert "Nothing of this week waits for you" in daemon.page("/digest?service=other")
     assert not json.loads(daemon.say("digest", "--json", "--service", "other"))["failures"]
 
 

@@ -1,0 +1,1 @@
+"""The pages of the reports: releases, evaluations, slices, users, the week."""

@@ -1,0 +1,37 @@
+"""The page of the week: what should a person read, decide and renew?"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse
+
+from ragvigil.web.api.reports.digest import digest
+from ragvigil.web.drawings.agreement import agreement
+from ragvigil.web.pages.frame import render
+from ragvigil.web.pages.reports.span import since_of
+from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.scope import scope_of
+from ragvigil.web.views.reports import headings
+
+router = APIRouter()
+
+
+@router.get(
+    "/digest",
+    summary="What should a person read, decide and renew this week?",
+    include_in_schema=False,
+    dependencies=[Depends(Requires(Permission.READ))],
+)
+def week_page(request: Request) -> HTMLResponse:
+    """Failures to read, gaps of the golden set, proposals, its age, and the judges."""
+    scope = scope_of(request)
+    found = digest(request, service=scope.service, since=since_of(scope, "7d"))
+    return render(
+        request,
+        "week.html",
+        title=headings.week_heading(found),
+        page="releases",
+        found=found,
+        judges=[(each, agreement(each.kappa, each.low, each.high)) for each in found.judges],
+        words=headings,
+    )
