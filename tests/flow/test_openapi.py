@@ -80,7 +80,6 @@ OPERATIONS = [
     ("POST", "/api/v1/evaluations"),
     ("GET", "/api/v1/evaluations/{run_id}"),
     ("POST", "/api/v1/evaluations/{run_id}/gate"),
-    ("POST", "/api/v1/evaluations/{run_id}/gate"),
     ("POST", "/api/v1/issues/{issue_id}/explain"),
     ("POST", "/api/v1/issues/{issue_id}/{verb}"),
     ("GET", "/api/v1/issue-pairs"),
