@@ -95,18 +95,15 @@ class SharedCause:
         """The gap to the nearest of the others that says the same of another route; None if none.
 
         A fault on several routes may show on each of them alone: at the same time, in the same
-        signal and direction, and of like size. Or as a change that is named on one route and moves
-        numbers on others at once, where it is not named yet.
+        signal and direction, and of like size. A change that is named on one route takes in no
+        other number of another route: that may well be a second fault.
         """
         alike = [
             other
             for other in others
-            if (
-                (finding.kind, finding.signal, direction(finding))
-                == (other.kind, other.signal, direction(other))
-                and _is_of_like_size(finding, other)
-            )
-            or _is_change_at_once(finding, other)
+            if (finding.kind, finding.signal, direction(finding))
+            == (other.kind, other.signal, direction(other))
+            and _is_of_like_size(finding, other)
         ]
         return self._within(finding, alike)
 
@@ -161,14 +158,6 @@ class SharedCause:
 
 def _is_copied(finding: Finding) -> bool:
     return finding.signal.partition(":")[0] == COPIED
-
-
-def _is_change_at_once(first: Finding, second: Finding) -> bool:
-    """Whether one is a change, the other a number that it may have moved at the same time."""
-    kinds = {first.kind, second.kind}
-    apart = abs(first.since_unix_nano - second.since_unix_nano)
-    may_be = possible(first) & possible(second)
-    return kinds == {FindingKind.CHANGED, FindingKind.MOVED} and bool(may_be) and apart <= AT_ONCE
 
 
 def _is_of_like_size(first: Finding, second: Finding) -> bool:

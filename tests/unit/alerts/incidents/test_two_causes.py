@@ -141,22 +141,42 @@ def test_chunks_that_are_cut_otherwise_on_every_route_at_once_are_one_change(
 
 
 @pytest.mark.parametrize(
-    ("apart", "causes", "incidents"),
+    ("signals", "incidents"),
     [
-        (1, (Cause.RETRIEVAL, Cause.CORPUS), 1),
-        (1, (Cause.GENERATION,), 2),
-        (6, (Cause.RETRIEVAL, Cause.CORPUS), 2),
+        (("top_score", "context_tokens"), 2),  # nothing says that both routes have one fault
+        (("context_tokens", "context_tokens"), 1),  # what moves with the change moves there, too
     ],
 )
-def test_a_change_named_on_one_route_moves_numbers_of_others_at_once(
-    apart: float, causes: tuple[Cause, ...], incidents: int
+def test_a_change_takes_in_what_moves_alike_on_another_route_and_nothing_else(
+    signals: tuple[str, str], incidents: int
 ) -> None:
-    """Where few ask, a change is named minutes later; its numbers are seen over all routes."""
+    causes = (Cause.RETRIEVAL, Cause.CORPUS)
     change = finding(
-        "c", apart, kind=FindingKind.CHANGED, routes=("/a",), signal="re-chunked",
+        "c", 1, kind=FindingKind.CHANGED, routes=("/a",), signal="re-chunked",
         layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,),
     )  # fmt: skip
-    shorter = moved("m", 0, routes=("/b",), signal="context_tokens", causes=causes)
-    cut = notice("n", apart, ChangeKind.RECHUNKED, route="/a", before="200", after="100")
-    found, _ = folded((), [change, shorter], 10, (cut,))
+    here, there = (
+        moved(route, 0, routes=(route,), signal=signal, causes=causes)
+        for route, signal in zip(("/a", "/b"), signals, strict=True)
+    )
+    cut = notice("n", 1, ChangeKind.RECHUNKED, route="/a", before="200", after="100")
+    found, _ = folded((), [change, here, there], 10, (cut,))
     assert len(found) == incidents
+
+
+def test_two_faults_five_minutes_apart_on_two_routes_are_two_incidents() -> None:
+    """The onset of the first is dated late: to the minute in which the second is seen as a change.
+
+    The answers of one route are cut off, the documents of another one are gone.
+    """
+    shorter = moved("m", 4, routes=("/a",), signal="answer_words", causes=(Cause.GENERATION,))
+    less = moved("u", 4, routes=("/a",), signal="chunk_utilization",
+                 causes=(Cause.RETRIEVAL, Cause.GENERATION))  # fmt: skip
+    change = finding(
+        "c", 5, kind=FindingKind.CHANGED, routes=("/b",), signal="other_chunks",
+        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    others = notice("n", 5, ChangeKind.OTHER_CHUNKS, route="/b", after="others")
+    found, _ = folded((), [shorter, less, change], 15, (others,))
+    routes = {frozenset(route for each in one.findings for route in each.routes) for one in found}
+    assert routes == {frozenset({"/a"}), frozenset({"/b"})}
