@@ -18,6 +18,7 @@ from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.signals.ceilings import by_signal
 from alerts.signals.gauges import readings
 from alerts.signals.job import SignalJob
+from alerts.slices.tickets import SliceTickets
 from alerts.verdict.job import DimensionJob
 from alerts.watch.metrics import WatchMetrics
 from alerts.watch.untrusted import marked
@@ -64,6 +65,7 @@ class Watch:
         self.metrics = WatchMetrics(metrics, clock)
         self._signals = SignalJob(store, alerts, self.incidents.open_findings())
         self._limits = LimitJob(store, alerts.limits, self.incidents.open_findings())
+        self.slices = SliceTickets(store, alerts, alerts.slices, self.incidents.open_findings())
         self._dimensions = DimensionJob(store)
         self._auditing = AuditJob(
             store, alerts.audit, self._ask, clock, page_drop=alerts.incidents.page_drop
@@ -97,7 +99,8 @@ class Watch:
         )
         drops = self._drift.run(now, tuple(changes.values()))
         self.metrics.show_visible_drops(self._drift.visible_drops())
-        crossed = self._limits.run(now, self.incidents.accepted())
+        accepted = self.incidents.accepted()
+        crossed = (*self._limits.run(now, accepted), *self.slices.run(now, accepted))
         worse = [finding for finding in (*signals, *drops, *crossed) if not is_good(finding)]
         judged = self._drift.judged_places()
         findings = [marked(finding, retired, judged) for finding in (*worse, *audited)]

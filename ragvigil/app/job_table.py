@@ -13,7 +13,8 @@ import structlog
 
 from alerts.deltas.job import DeltaJob
 from alerts.deltas.metrics import ScoreMetrics
-from alerts.slices.job import SliceJob
+from alerts.slices.job import HOURS_AT_ONCE, SliceJob
+from alerts.watch.run import Watch
 from collector.spool.reserve import DiskReserve, space_of
 from ragvigil.app.parts import CoreParts, Jobs
 from ragvigil.app.pipeline import metrics
@@ -107,7 +108,7 @@ def periodic_jobs(
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
-        _slice_job(settings, store, clock),
+        _slice_job(settings, store, clock, parts.jobs.watch),
         Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
@@ -125,11 +126,14 @@ def periodic_jobs(
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
 
 
-def _slice_job(settings: Settings, store: Store, clock: Clock) -> Job:
+def _slice_job(settings: Settings, store: Store, clock: Clock, watch: Watch) -> Job:
     job = SliceJob(store, settings.alerts.slices)
 
     def sum_slices() -> None:
-        job.run(clock())
+        now = clock()
+        # While the past is still being summed a slice has none.
+        if job.run(now) < HOURS_AT_ONCE:
+            watch.slices.look(now)
 
     return Job(name="slices", every_seconds=SLICES_SECONDS, function=sum_slices, is_long=True)
 

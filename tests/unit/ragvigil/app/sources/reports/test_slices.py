@@ -9,8 +9,10 @@ from pathlib import Path
 from alerts.settings import AlertsSettings
 from alerts.slices.job import SliceJob
 from alerts.slices.settings import SliceSettings
+from alerts.slices.tickets import SliceTickets
 from ragvigil.app.sources.reports.reports import Reports
 from ragvigil.model.figures import count, points, share
+from ragvigil.model.finding import FindingKind
 from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
@@ -44,6 +46,11 @@ def test_the_slice_that_fell_is_named_by_the_command(store: Store, tmp_path: Pat
         reporting=Reports(store, {}, alerts, NO_MODEL),
         clock=lambda: clock,
     )
+    tickets = SliceTickets(store, alerts, settings)
+    tickets.look(clock.timestamp())
+    (ticket,) = tickets.run(clock.timestamp())
+    assert ticket.kind is FindingKind.LIMIT
+    assert ticket.words.startswith("groundedness of tier paying, 35 % of the answers, fell by 40")
     with commands(web, tmp_path) as daemon:
         reply = json.loads(daemon.say("slices", "--json"))
         worse = {(row["name"], row["rubric"]) for row in reply["slices"] if row["is_worse"]}
