@@ -38,11 +38,13 @@ class Leading:
         self._ended = threading.Event()
         self._led = lease is None
         self._trouble = ""
+        # Asked at each scrape: a process that was stopped must not say what was true before.
+        LEADS.set_function(lambda: self.is_held)
 
     @property
     def is_held(self) -> bool:
         """Whether this daemon surely leads now."""
-        return self._lease is None or self._lease.is_held
+        return self._led and (self._lease is None or self._lease.is_held)
 
     @property
     def leader(self) -> Leader:
@@ -53,7 +55,6 @@ class Leading:
         """Takes the lease if it is free now; returns whether this daemon leads."""
         if self._lease is not None:
             self._led = self._hold(self._lease)
-        LEADS.set(self._led)
         return self._led
 
     def wait(self, stop: threading.Event) -> bool:
@@ -85,7 +86,6 @@ class Leading:
         assert self._lease is not None
         while not self._ended.wait(BEAT_SECONDS if self._led else STANDBY_SECONDS):
             holds = self._hold(self._lease)
-            LEADS.set(self._lease.is_held)
             if self._lease.is_lost or (holds and not self._led):
                 word = "won" if holds else "lost"
                 log.warning(f"the lease is {word}: the core begins anew", leader=self.leader.holder)

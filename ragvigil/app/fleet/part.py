@@ -51,26 +51,24 @@ class Part:
         return Role.ANALYST in self.roles
 
     def take(self) -> bool:
-        """Takes its place; False: it is an analyst only, and another leads."""
+        """Takes its place; a mere analyst waits until it leads. False: the core is to stop."""
         if self.leads and not self.leading.take():
-            if self.roles == (Role.ANALYST,):
+            if self.roles != (Role.ANALYST,):
+                self.roles = (Role.EDGE,)
+                log.warning("an edge only: another leads", leader=self.leading.leader.holder)
+            elif not self.leading.wait(self._stop):
                 return False
-            self.roles = (Role.EDGE,)
-            log.warning("an edge only: another analyst leads", leader=self.leading.leader.holder)
-        self._begin()
+        if self.is_shared and not self.leads:
+            self._store.announce()
+        self.leading.start()
         return True
-
-    def wait(self) -> bool:
-        """Stands by until it leads; False: the core is to stop instead."""
-        leads = self.leading.wait(self._stop)
-        if leads:
-            self._begin()
-        return leads
 
     def standing(self) -> bytes:
         """The short status of one who stands by, for the intake."""
-        line = f"stands by: {self.leading.leader.holder or 'nobody'} leads"
-        return json.dumps({"ready": False, "behind": "", "remarks": [line]}).encode()
+        holder = self.leading.leader.holder
+        line = f"stands by: {holder} leads" if holder else ""
+        status = {"ready": False, "behind": "", "remarks": [], "stands_by": line}
+        return json.dumps(status).encode()
 
     def stop(self) -> None:
         """Renews the lease no more."""
@@ -120,11 +118,6 @@ class Part:
                 **{name: sum(getattr(each, name) for each in every) for name in counts},
             }
         }
-
-    def _begin(self) -> None:
-        if self.is_shared and not self.leads:
-            self._store.announce()
-        self.leading.start()
 
     def _members(self, role: str) -> list[Member]:
         return [each for each in (self._work.members if self._work else ()) if role in each.roles]

@@ -107,7 +107,7 @@ class Exposition:
             return False, f"{why or 'the core process is not running; the spool takes spans'}\n"
         status = json.loads(answer)
         if not status["ready"]:
-            return False, "the core process is starting\n"
+            return False, f"{status.get('stands_by') or 'the core process is starting'}\n"
         lines = [f"ready, {status['behind']}"] if status["behind"] else []
         return True, "".join(f"{line}\n" for line in (*lines, *status["remarks"]))
 

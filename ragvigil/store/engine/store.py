@@ -6,6 +6,7 @@ memory. A write that fails is repeated after a pause, and jobs run meanwhile.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import PartDamaged, Unavailable
+from ragvigil.store.engine.errors import PartDamaged, StoreUnusable, Unavailable
 from ragvigil.store.engine.guarded import Guard
 from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["Priority", "Store", "StoreStatus"]
 
 Parameters = Mapping[str, Any]
+INPUTS = frozenset({"traces", "scores", "feedback", "labels", "acts"})
+"""Tables of what comes from outside: from services, a judge, or people."""
 CLOSE_SECONDS = 20.0
+READY_SECONDS = 0.1
+"""How often one who waits for the tables looks."""
 
 
 class Store:
@@ -46,6 +51,8 @@ class Store:
         self.replica, self.epoch = engine.replica, engine.epoch
         self.erased = engine.erased
         self.kept = Kept(keep_seconds)
+        self.arrived = 0
+        """Batches so far with anything from outside: what is made of the store counts not."""
 
     @classmethod
     def open(
@@ -67,6 +74,18 @@ class Store:
         engine.start(wait=not settings.url)
         return cls(engine, settings, keep_seconds)
 
+    def wait_ready(self, stop: threading.Event) -> bool:
+        """Waits until the tables are ready; False if `stop` is set before.
+
+        Raises StoreUnusable where they never will be.
+        """
+        while not (status := self.status()).is_ready:
+            if status.stopped:
+                raise StoreUnusable(status.stopped)
+            if stop.wait(READY_SECONDS):
+                return False
+        return True
+
     def guard(self, guard: Guard) -> None:
         """From now on rows of a table are written under `guard(table)`, an SQL condition.
 
@@ -86,6 +105,7 @@ class Store:
         1 % of the last rows were refused, Fenced if only a leader may write them and we do not
         lead, and Unavailable if the store closes first.
         """
+        self.arrived += not INPUTS.isdisjoint(batch.rows)
         return self._engine.queue_write(batch)
 
     def write(self, batch: Batch) -> WriteResult:

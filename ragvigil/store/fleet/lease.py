@@ -16,10 +16,10 @@ from typing import Protocol
 from ragvigil.store.engine.errors import Fenced
 from ragvigil.store.fleet.lease_table import Entry
 
-LEASE_SECONDS, GRACE_SECONDS = 30.0, 5.0
+LEASE_SECONDS, GRACE_SECONDS = 24.0, 4.0
 """How long an entry holds, and how long others wait after it: a write that began before its end
 is then done."""
-BEAT_SECONDS, STANDBY_SECONDS = 8.0, 3.0
+BEAT_SECONDS, STANDBY_SECONDS = 6.0, 3.0
 """How often the holder renews, and how often one who stands by looks."""
 
 

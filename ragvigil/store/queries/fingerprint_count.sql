@@ -1,4 +1,4 @@
--- Counts the fingerprints of minutes again from this replica's records as they stand, as
+-- Counts the fingerprints of minutes again from the records as they stand, as
 -- `alerts/notices/fingerprint.py` takes them; a place without records any more gets no counts.
 INSERT INTO fingerprint_minutes (
     minute, service, environment, route, `counts.kind`, `counts.value`, `counts.requests`,

@@ -1,4 +1,4 @@
--- Counts the signals of minutes again from this replica's records as they stand; a place without
+-- Counts the signals of minutes again from the records as they stand; a place without
 -- records any more gets no sums.
 INSERT INTO signal_minutes (
     minute, service, environment, route, `sums.signal`, `sums.segment`, `sums.n`, `sums.total`,

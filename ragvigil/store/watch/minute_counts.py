@@ -1,7 +1,7 @@
-"""Counts per place, minute and replica: counted again from this replica's records, never added to.
+"""Counts per place and minute: counted again from the records of all daemons, never added to.
 
-So a span that is sent again, a trace that is scored again and a process that dies between two
-statements change nothing, and the counts of several replicas add up.
+So a span that is sent again, a trace that is scored again, a process that dies between two
+statements and another analyst that takes over change nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 MINUTE = 60
+EVERYBODY = ""
+"""The replica of the counts: whoever counts, it is of all records, and replaces what was there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +68,14 @@ def rolled_up(store: Store, version: int, first: int) -> RolledUp:
 
 
 def uncounted(store: Store, counted: Counted, first: int) -> list[int]:
-    """Minutes since `first` whose roll-ups are newer than this replica's counts of that form.
+    """Minutes since `first` whose roll-ups are newer than the counts of that form.
 
     Raises StoreError.
     """
     parameters = {
         "table": counted.table,
         "first": max(0, first),
-        "replica": store.replica,
+        "replica": EVERYBODY,
         "form": counted.form,
     }
     rows = store.read("minutes_uncounted", parameters, priority=Priority.TICK)
@@ -81,8 +83,8 @@ def uncounted(store: Store, counted: Counted, first: int) -> list[int]:
 
 
 def newest_version(store: Store, counted: Counted) -> int:
-    """The newest version that this replica has written; 0 before the first. Raises StoreError."""
-    parameters = {"table": counted.table, "replica": store.replica}
+    """The newest version that was written; 0 before the first. Raises StoreError."""
+    parameters = {"table": counted.table, "replica": EVERYBODY}
     (row,) = store.read("minutes_version", parameters, priority=Priority.TICK)
     return int(row["version"])
 
@@ -92,11 +94,11 @@ def count(
 ) -> None:
     """Counts these minutes again, of roll-ups whose newest known version is `rolled_up`.
 
-    `version` must be newer than all that this replica has written. Raises StoreError.
+    `version` must be newer than all that were written. Raises StoreError.
     """
     for piece in _pieces(sorted(set(minutes)), counted.at_once):
         place = {"first": piece[0], "end": piece[-1] + MINUTE, "minutes": piece}
-        writer = {"replica": store.replica, "replicas": [store.replica], "epoch": store.epoch}
+        writer: dict[str, Any] = {"replica": EVERYBODY, "replicas": [], "epoch": store.epoch}
         stamps = {"rolled_up": rolled_up, "version": version, "form": counted.form}
         store.run(counted.statement, {**counted.parameters, **place, **writer, **stamps})
 
