@@ -1,6 +1,6 @@
 """The watch on a service that nobody tuned it to: each fault noticed, paged, of the right layer?
 
-    .venv/bin/python bench/truth.py [--small] [--seed N] [--part faults pairs habits old]
+    .venv/bin/python bench/truth.py [--small] [--seed N] [--part faults pairs habits days old]
                                     [--only FAULT ...] [--onsets N] [--scope all one]
                                     [--pairs N] [--days N] [--folder DIR]
                                     [--write docs/verdicts.md]
@@ -9,7 +9,8 @@ Four routes of texts from labelled sets, retrieved, reranked and answered by a s
 (truth_service.py), whose 22 faults (truth_faults.py) each begin on a copy of a store with healthy
 traffic. Records are scored by the real scorers, written as the daemon writes them, and watched by
 the real watch on a virtual clock; a judge answers from labels with 10 % noise. Pairs are two faults
-one after the other, habits healthy days of uneven traffic, old a fault from before the beginning.
+one after the other, habits healthy days of uneven traffic, days the same before the detectors alone
+(weeks in minutes: no store, no audits), old a fault from before the beginning.
 
 A run of a fault takes some 25 s of a CPU, so the defaults are an hour; `--onsets 5 --days 28` is
 everything. Results are kept in `--folder`, and a rerun goes on from them: give a new folder after a
@@ -33,8 +34,9 @@ from bench.rig.matrices import write_part
 from bench.rig.report import finish, progress
 from bench.rig.truth_clock import fill
 from bench.rig.truth_faults import BY_NAME, FAULTS
-from bench.rig.truth_figures import Figures, of_habits, of_pairs, of_runs, part_of
+from bench.rig.truth_figures import Figures, of_days, of_habits, of_pairs, of_runs, part_of
 from bench.rig.truth_habits import HABITS, HabitResult, live
+from bench.rig.truth_minutes import DaysResult, healthy_days
 from bench.rig.truth_pairs import Pair, PairResult, chosen, rehearse_pair
 from bench.rig.truth_pool import Pool
 from bench.rig.truth_runs import ALL, OldResult, Plan, RunResult, rehearse, rehearse_old
@@ -46,7 +48,7 @@ EACH, SMALL_EACH = 60, 14
 SMALL_FAULTS = ("truncation", "route_times_three")
 OLD = "citations_off_by_one"
 DOCUMENT_PART = "second service"
-PARTS = ("faults", "old", "pairs", "habits")
+PARTS = ("faults", "old", "pairs", "habits", "days")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,23 @@ class Bench:
                 progress(str(known[name]))
             yield known[name]
 
+    def days(self) -> Iterator[DaysResult]:
+        """Healthy days of every habit before the detectors alone."""
+        known = {result.habit: result for result in self.kept.kept("days", DaysResult, _frozen)}
+        for name, habit in HABITS.items():
+            if name not in known:
+                known[name] = healthy_days(
+                    self.pool,
+                    name,
+                    habit,
+                    days=self.options.days,
+                    history_hours=HISTORY_HOURS,
+                    seed=self.options.seed,
+                )
+                self.kept.keep("days", known[name])
+                progress(str(known[name]))
+            yield known[name]
+
 
 def _frozen(value: Any) -> Any:
     """A value as it was before it became JSON."""
@@ -180,6 +199,7 @@ def full(options: argparse.Namespace) -> Figures:
         "old": lambda: of_old(rehearse_old(pool, BY_NAME[OLD], seed=options.seed)),
         "pairs": lambda: of_pairs(list(bench.pairs())),
         "habits": lambda: of_habits(list(bench.habits())),
+        "days": lambda: of_days(list(bench.days())),
     }
     for name in options.part:
         figures[name], held = parts[name]()

@@ -110,11 +110,11 @@ def opened(pool: ScoredPool, folder: Path, now: float) -> Iterator[Rehearsal]:
         store.close()
 
 
-Habit = Callable[[np.random.Generator, list[Request], Rehearsal], list[Request]]
+Habit = Callable[[np.random.Generator, list[Request], ScoredPool], list[Request]]
 """Changes the requests of some minutes: what a healthy service's users do, too."""
 
 
-def calm(_: np.random.Generator, arrivals: list[Request], __: Rehearsal) -> list[Request]:
+def calm(_: np.random.Generator, arrivals: list[Request], __: ScoredPool) -> list[Request]:
     """Nothing but the rhythm of the day."""
     return arrivals
 
@@ -136,7 +136,7 @@ def fill(
         for hour in np.arange(start, end, HOUR):
             until = float(min(hour + HOUR, end))
             arrivals = requests(pool.texts, rng, float(hour), until, episodes)
-            rehearsal.write(habit(rng, arrivals, rehearsal), is_live=False)
+            rehearsal.write(habit(rng, arrivals, rehearsal.pool), is_live=False)
 
 
 @contextlib.contextmanager
@@ -166,7 +166,7 @@ def play(
         step = int(each_minutes * MINUTE)
         arrivals = requests(rehearsal.pool.texts, rng, minute, minute + step, episodes)
         rehearsal.now = minute + step + SETTLED_SECONDS
-        rehearsal.write(habit(rng, arrivals, rehearsal))
+        rehearsal.write(habit(rng, arrivals, rehearsal.pool))
         rehearsal.turn()
         minute += step
         if until():

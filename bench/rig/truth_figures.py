@@ -10,6 +10,7 @@ from statistics import median
 from bench.rig.matrices import Row, matrix
 from bench.rig.truth_faults import Truth
 from bench.rig.truth_habits import HabitResult
+from bench.rig.truth_minutes import DaysResult
 from bench.rig.truth_pairs import PairResult
 from bench.rig.truth_runs import ALL, QUALITY, UNDETERMINED, RunResult
 
@@ -190,6 +191,38 @@ def of_habits(found: Sequence[HabitResult]) -> Figures:
         "healthy: 0 pages": not any(result.pages for result in found),
         f"healthy: <= {TICKETS_A_HUNDRED_WEEKS} ticket per 100 series-weeks": _at_most(
             figures["tickets_a_hundred_series_weeks"], TICKETS_A_HUNDRED_WEEKS
+        ),
+    }
+    return figures, bars
+
+
+def of_days(found: Sequence[DaysResult]) -> Figures:
+    """Pages and tickets of healthy days before the detectors alone, each habit by itself.
+
+    A series is a signal of a route here; a ticket is a number that moved, or a change of a route.
+    """
+    weeks = sum(result.days * result.series / 7 for result in found)
+    of_routes = sum(result.days for result in found) / 7 * SERIES
+    tickets = sum(result.tickets + result.changes for result in found)
+    figures: dict[str, object] = {
+        "series_weeks": round(weeks, 1),
+        "route_weeks": round(of_routes, 1),
+        "tickets_a_hundred_series_weeks": round(100 * tickets / weeks, 2) if weeks else None,
+        "tickets_a_hundred_route_weeks": round(100 * tickets / of_routes, 2) if weeks else None,
+        "habits": {
+            result.habit: {
+                "pages": result.pages,
+                "tickets": result.tickets,
+                "changes": result.changes,
+                "lines": result.lines,
+            }
+            for result in found
+        },
+    }
+    bars = {
+        "healthy, detectors alone: 0 pages": not any(result.pages for result in found),
+        f"healthy, detectors alone: <= {TICKETS_A_HUNDRED_WEEKS} ticket per 100 series-weeks": (
+            _at_most(figures["tickets_a_hundred_series_weeks"], TICKETS_A_HUNDRED_WEEKS)
         ),
     }
     return figures, bars

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rig.scored_pool import Request, ScoredPool
-from bench.rig.truth_clock import Habit, Rehearsal, calm, fill, opened, play
+from bench.rig.truth_clock import Habit, calm, fill, opened, play
 from bench.rig.truth_faults import SECOND_TENANT, dated
 from bench.rig.truth_traffic import DAY, HOUR, MINUTE, SECONDS
 
@@ -19,22 +19,22 @@ WANDER = 3
 """Questions of a route by which its topics move on in a day."""
 
 
-def topics_wander(_: np.random.Generator, arrivals: list[Request], of: Rehearsal) -> list[Request]:
+def topics_wander(_: np.random.Generator, arrivals: list[Request], of: ScoredPool) -> list[Request]:
     """What is asked most is something else every day."""
     return [replace(one, question=_moved(of, one, int(one.at // DAY) * WANDER)) for one in arrivals]
 
 
-def _moved(of: Rehearsal, request: Request, by: int) -> int:
-    route = of.pool.texts.questions[request.question].route
-    numbers = [question.number for question in of.pool.texts.of(route)]
+def _moved(of: ScoredPool, request: Request, by: int) -> int:
+    route = of.texts.questions[request.question].route
+    numbers = [question.number for question in of.texts.of(route)]
     return numbers[(numbers.index(request.question) + by) % len(numbers)]
 
 
 def popular_question(
-    rng: np.random.Generator, arrivals: list[Request], of: Rehearsal
+    rng: np.random.Generator, arrivals: list[Request], of: ScoredPool
 ) -> list[Request]:
     """For an hour a day an eighth of the traffic asks the same, another question every day."""
-    questions = len(of.pool.texts.questions)
+    questions = len(of.texts.questions)
     return [
         replace(one, question=int(one.at // DAY) * 17 % questions)
         if one.at % DAY // HOUR == POPULAR_HOUR and rng.random() < POPULAR_SHARE
@@ -43,19 +43,21 @@ def popular_question(
     ]
 
 
-def two_tenants(rng: np.random.Generator, arrivals: list[Request], _: Rehearsal) -> list[Request]:
+def two_tenants(rng: np.random.Generator, arrivals: list[Request], _: ScoredPool) -> list[Request]:
     """A third of the requests is of a tenant with a prompt of its own."""
     return [replace(one, state=SECOND_TENANT) if rng.random() < 0.33 else one for one in arrivals]
 
 
 def date_in_the_prompt(
-    _: np.random.Generator, arrivals: list[Request], __: Rehearsal
+    _: np.random.Generator, arrivals: list[Request], __: ScoredPool
 ) -> list[Request]:
     """The system prompt begins with the day's date."""
     return [replace(one, state=dated(int(one.at // DAY))) for one in arrivals]
 
 
-def weekly_batch(rng: np.random.Generator, arrivals: list[Request], of: Rehearsal) -> list[Request]:
+def weekly_batch(
+    rng: np.random.Generator, arrivals: list[Request], of: ScoredPool
+) -> list[Request]:
     """Once a week, in the night, a job asks all questions of a route within an hour."""
     if not arrivals:
         return arrivals
@@ -63,7 +65,7 @@ def weekly_batch(rng: np.random.Generator, arrivals: list[Request], of: Rehearsa
     is_day = int(start // DAY) % BATCH_DAYS == 0
     if not is_day or start % DAY // HOUR != BATCH_HOUR:
         return arrivals
-    numbers = [question.number for question in of.pool.texts.of(next(iter(of.pool.texts.corpora)))]
+    numbers = [question.number for question in of.texts.of(next(iter(of.texts.corpora)))]
     many = int(BATCH_REQUESTS * max(MINUTE, end - start) / HOUR)
     extra = [
         Request(at=float(at), question=int(rng.choice(numbers)), seconds=SECONDS)
