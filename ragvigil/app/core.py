@@ -47,10 +47,8 @@ from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.process.logs import configure_logs
-from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.fleet import replica_of
-from ragvigil.app.sources.background import IssueBackground
 from ragvigil.app.sources.backups import Backups
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.guards import Guards
@@ -175,8 +173,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
+            runner.prepare()
             memory.collect_seldom()
-            memory.give_back_code()
             parts.background.start()
             pipeline.run(stop)
             status.is_ready = False
@@ -212,11 +210,7 @@ def _jobs(
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
     )
-    jobs = part.jobs(jobs, OF_EVERY_ROLE, own)
-    if settings.store.url:  # others may store what this daemon does not see
-        return jobs
-    quiet = Quiet(lambda: pipeline.spans_read + store.arrived, clock.now)
-    return resting(jobs, quiet, clock.now, afterwards=memory.give_back_code)
+    return part.jobs(jobs, OF_EVERY_ROLE, own)
 
 
 def _open_store(settings: Settings, clock: Pace) -> Store:
@@ -334,7 +328,6 @@ def _application(
         ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         accepting=_rubrics(store, parts, settings, clock),
-        outside=IssueBackground(jobs.issues) if settings.clustering.enabled else None,
         reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
         comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
