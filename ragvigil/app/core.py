@@ -47,6 +47,7 @@ from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.fleet import replica_of
 from ragvigil.app.sources.backups import Backups
@@ -126,8 +127,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     1. The store; everything below reads it.
     2. The parts and the pipeline: they read the ledger and the checkpoint as the last life of
        the core left them, before anything writes.
-    3. The control thread, so that the intake gets answers ("not ready") from now on. Over a server
-       it comes first: the core then waits for the server, and an analyst for the lease.
+    3. The control thread, so that the intake gets answers ("not ready") from now on.
     4. The jobs, then the web: what a page shows is running when it is first served.
     5. Ready, then the background, then the pipeline, which blocks until `stop`.
 
@@ -148,16 +148,17 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     part = Part(settings, store, stop)
     answers = {"metrics": lambda: generate_latest(REGISTRY), "status": part.standing}
     try:
-        if part.is_shared:  # from here on it may wait, for the server or for its turn to lead
+        stands_by = not part.take()
+        if stands_by:
             _start_control(channel, answers, stop)
-        if not (_is_ready(store, stop) and part.take()):
-            return
+            if not part.wait():
+                return
         parts = assemble(settings, store, runner, scores, clock.now, part.roles)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
         status = _status(settings, store, parts, pipeline, balance, clock, part)
         answers["status"] = status.short
-        if not part.is_shared:
+        if not stands_by:
             _start_control(channel, answers, stop)
         if part.leads:
             REGISTRY.register(part.leading.while_led(parts.jobs.watch.metrics))
@@ -173,8 +174,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             # From here on: a start waits for the CPU of a busy machine long enough as it is.
             yield_to_intake()
             log.info("core ready", seconds=round(time.monotonic() - started, 2))
-            runner.prepare()
             memory.collect_seldom()
+            memory.give_back_code()
             parts.background.start()
             pipeline.run(stop)
             status.is_ready = False
@@ -210,11 +211,15 @@ def _jobs(
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
     )
-    return part.jobs(jobs, OF_EVERY_ROLE, own)
+    jobs = part.jobs(jobs, OF_EVERY_ROLE, own)
+    if settings.store.url:  # others may store what this daemon does not see
+        return jobs
+    quiet = Quiet(lambda: pipeline.spans_read + store.arrived, clock.now)
+    return resting(jobs, quiet, clock.now, afterwards=memory.give_back_code)
 
 
 def _open_store(settings: Settings, clock: Pace) -> Store:
-    return Store.open(
+    store = Store.open(
         settings.store,
         settings.data_dir,
         replica=replica_of(settings.data_dir, settings.store.url, settings.fleet.replica),
@@ -222,16 +227,9 @@ def _open_store(settings: Settings, clock: Pace) -> Store:
         keep_seconds=KEEP_SECONDS,
         clock=clock.now,
     )
-
-
-def _is_ready(store: Store, stop: threading.Event) -> bool:
-    """Waits for the store's tables, and sets aside what of them is damaged; False if it is to
-    stop before."""
-    if not store.wait_ready(stop):
-        return False
     if damaged := damage.set_aside(store):
         log.error("damaged parts of the store were set aside", **damaged)
-    return True
+    return store
 
 
 def _status(

@@ -10,11 +10,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import Protocol
 
 import structlog
 
-from alerts.notices.fingerprint import Place
 from collector.assembly.fetch import TraceFetcher
 from collector.assembly.refs import Arrival, Closing, LogArrival
 from collector.record.route import RouteCap
@@ -26,7 +24,9 @@ from ragvigil.app.pipeline.backlog import Backlog
 from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.erased_traces import without_erased
+from ragvigil.app.pipeline.idle import IdleWait
 from ragvigil.app.pipeline.ledger import Edge
+from ragvigil.app.pipeline.noticing import Noticing
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
@@ -46,22 +46,10 @@ CLOSINGS_A_TURN = 128
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
-IDLE_SECONDS = 0.02
-MEMORY_CHECK_SECONDS = 1.0
-CHECKPOINT_SECONDS = 5.0
+MEMORY_CHECK_SECONDS, CHECKPOINT_SECONDS = 1.0, 5.0
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 
 Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
-
-
-class Noticing(Protocol):
-    """Where the pipeline says whether older answers may still come, and learns index epochs."""
-
-    is_held: bool
-
-    def epochs(self) -> Mapping[Place, str]:
-        """The name of each route's index since its last change."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +121,11 @@ class Pipeline:
 
     def run(self, stop: Event) -> None:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
+        idle = IdleWait()
         while not stop.is_set():
             if not self.step():
                 self._parts.heartbeat.idle()
-                stop.wait(IDLE_SECONDS)
+                stop.wait(idle.after(is_busy=bool(self.open_traces)))
         self._parts.heartbeat.unwatched()
         # The rest of the spool is for the next life: jobs need not wait for this one any more.
         self.is_behind = False

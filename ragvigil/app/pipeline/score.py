@@ -44,6 +44,7 @@ class TraceScorer:
     def __init__(self, fetcher: TraceFetcher, runner: Runner, rules: RouteRules) -> None:
         self._fetcher, self._rules = fetcher, rules
         self._full, self._lean = runner, runner.lean()
+        self._is_prepared = False
 
     def outcomes(
         self,
@@ -107,6 +108,10 @@ class TraceScorer:
                 metrics.TRUNCATED.labels(field).inc()
         if lean:
             metrics.LEAN.inc(len(records))
+        if records and not self._is_prepared:
+            # Not at the start: a daemon that nothing is sent to needs no 70 MB of languages.
+            self._full.prepare()
+            self._is_prepared = True
         every = (self._lean if lean else self._full).score_each(records, beat)
         return [
             ScoredRecord(record=record, scores=scores, shape=measure(record))
