@@ -49,7 +49,7 @@ def failure_of(
 
     `fails_below` maps rubrics to bars (0..1); a rubric without a bar never fails. `usual` maps them
     to the share (0..1) of the route's records that fail them; `spikes` are what incidents of its
-    time show. Where several fail, the most upstream of the unusual ones decides.
+    time show. Where several fail, the most upstream of the unusual ones decides, see `_deciding`.
     """
     own = [spike for spike in spikes if spike.holds(record, time_unix_nano)]
     failing = _failing(scores, fails_below, own)
@@ -57,7 +57,7 @@ def failure_of(
     if kind is None:
         return None
     rare = [score for score in failing if usual.get(score.rubric, 0.0) < COMMON]
-    first = next(iter(rare or failing), None)
+    first = _deciding(rare or failing)
     deciding = first if kind is FailureKind.RUBRIC else None
     return Failure(
         trace_id=record.trace_id,
@@ -81,6 +81,26 @@ def failure_of(
         index_epoch=record.dimensions.index_epoch,
         llm_model=record.dimensions.llm_model,
     )
+
+
+def _deciding(failing: Sequence[Score]) -> Score | None:
+    """The most upstream score; but a sampled one gives way to one that code gives every record.
+
+    A fabricated quote fails `citation_validity` on every record, and `groundedness` on the few that
+    a judge saw: by the most upstream these few would be an issue of their own, and extrapolated.
+    Retrieval keeps its place, since nothing on every record speaks for it.
+    """
+    first = next(iter(failing), None)
+    if first is None or first.inclusion_probability == 1 or first.layer is Layer.RETRIEVAL:
+        return first
+    of_all = (
+        score
+        for score in failing
+        if score.kind is Kind.CODE
+        and score.inclusion_probability == 1
+        and score.layer is not Layer.RETRIEVAL
+    )
+    return next(of_all, first)
 
 
 def _kind(record: RagRecord, failing: Sequence[Score]) -> FailureKind | None:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from clustering import metrics
 from clustering.failures.embedding import FailureEmbedder
+from clustering.issues import background_list
 from clustering.issues.ageing_job import AgeingJob
+from clustering.issues.background_list import BackgroundGroup, BackgroundKind
 from clustering.issues.failure_baseline import FailureBaseline
 from clustering.issues.ledger import IssueLedger
 from clustering.issues.merge_job import MergeJob
@@ -54,6 +56,7 @@ class IssueJob:
         self._ageing = AgeingJob(store, baseline)
         self._clustering = ReclusterJob(store, self._ledger, baseline, settings, cluster)
         self._merging = MergeJob(store, self._ledger, settings.residue_days, cluster)
+        self._cluster, self._days = cluster, settings.residue_days
 
     def run(self) -> None:
         """The minute's turn. Raises StoreError; the next turn continues from the store."""
@@ -120,6 +123,18 @@ class IssueJob:
             name=name,
         )
         return self._ledger.act(issue_id, done)
+
+    def background(self) -> list[BackgroundKind]:
+        """What fails outside of issues, by kind, the most first. Raises StoreError."""
+        return background_list.kinds(self._store, self._clock(), self._days)
+
+    def background_groups(self) -> list[BackgroundGroup]:
+        """The failures outside of issues, clustered now; nothing of it is kept. Takes seconds.
+
+        Raises TooFew, StoreError.
+        """
+        model, now = self._vectors.model, self._clock()
+        return background_list.groups(self._store, self._cluster, model, now, self._days)
 
     def status(self) -> dict[str, object]:
         """The state of the periodic jobs, for the status page."""

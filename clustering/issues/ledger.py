@@ -62,7 +62,11 @@ class IssueIndex:
 
     def home(self, kept: KeptFailure) -> Issue | None:
         """The issue that a record is in now, through merges; None for none."""
-        issue = self.get(kept.membership.issue_id) if kept.membership else None
+        return self.through_merges(kept.membership.issue_id) if kept.membership else None
+
+    def through_merges(self, issue_id: str) -> Issue | None:
+        """The issue that has the members of this id now; None for no issue."""
+        issue = self.get(issue_id)
         while issue is not None and issue.merged_into:
             issue = self.get(issue.merged_into)
         return issue

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from clustering.failures.embedding import joint_vectors
 from clustering.issues.ledger import Family, family_of
+from clustering.issues.members import with_member
 from clustering.issues.provisional import Key, group, key_of, key_of_issue
-from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, Membership
+from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueVerb, MemberBy, Membership
 
 if TYPE_CHECKING:
     from clustering.issues.ledger import IssueIndex
@@ -40,11 +41,48 @@ class Placement:
 def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
     """Whether a record whose failure changed still belongs to its issue."""
     issue = index.home(kept)
-    if issue is not None and issue.incident_id:
+    by = kept.membership.by if kept.membership else None
+    if issue is not None and (issue.incident_id or by is MemberBy.GUARD):
         return True
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
     return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
+
+
+def match_guards(
+    kept: Iterable[KeptFailure], index: IssueIndex, guarded: Mapping[str, str]
+) -> Placement:
+    """Matches records that fail a guard to the issue that it guards: `guarded`, by rubric.
+
+    Without it a resolved issue that comes back would be a new one, by the name of its guard.
+    """
+    placement = Placement()
+    for record in kept:
+        names = (name for name in record.failure.rubrics if name in guarded)
+        issue = index.through_merges(guarded.get(next(names, ""), ""))
+        if issue is None or not _is_of(issue, record.failure):
+            continue
+        grown = next((each for each in placement.issues if each.issue_id == issue.issue_id), issue)
+        placement += Placement(
+            members=((record, _by_guard(record, issue)),),
+            issues=(with_member(grown, record.failure),),
+        )
+    return placement
+
+
+def _is_of(issue: Issue, failure: Failure) -> bool:
+    place = (failure.service, failure.environment)
+    return (issue.service, issue.environment) == place
+
+
+def _by_guard(record: KeptFailure, issue: Issue) -> Membership:
+    return Membership(
+        trace_id=record.failure.trace_id,
+        record_id=record.failure.record_id,
+        issue_id=issue.issue_id,
+        by=MemberBy.GUARD,
+        strength=1.0,
+    )
 
 
 def match_centroids(kept: Iterable[KeptFailure], index: IssueIndex, model: str) -> Placement:

@@ -20,6 +20,8 @@ PROPOSED = 0.75
 """Cosine of centroids from which a merge is proposed to people."""
 SURE, SURE_SHARED = 0.85, 0.6
 """From this cosine two issues are merged at once, if this share of each lies in one cluster."""
+SAME_REASON = 0.95
+"""From this cosine of the reasons alone two issues of different routes have one cause."""
 SPLIT_SHARE = 0.25
 """An issue may be two causes if a second cluster holds this share of its clustered members."""
 SPLIT_LEAST = 25
@@ -55,9 +57,10 @@ def propose(
     """Pairs of issues of one service, environment and family to be merged, most alike first.
 
     `clustering` is of all records of that family, `members` (n) are the ids of their issues, empty
-    for none. A pair is MERGED (to be done at once) if it is sure and no person has triaged the
-    younger issue, else PROPOSED. Pairs in `pairs` are decided or wait for a person: they are left
-    out. So are, until the next call, further pairs of an issue that is merged now.
+    for none. A pair is MERGED (to be done at once) if it is sure, or differs by route alone, and no
+    person has triaged the younger issue; else it is PROPOSED. Pairs in `pairs` are decided or wait
+    for a person: they are left out. So are, until the next call, further pairs of an issue that is
+    merged now.
     """
     decided = {frozenset((pair.kept, pair.merged)) for pair in pairs}
     counts = _cluster_counts(clustering, members)
@@ -68,7 +71,8 @@ def propose(
         if both & changing or frozenset(both) in decided:
             continue
         shared = _shared(counts[kept.issue_id], counts[merged.issue_id])
-        is_sure = likeness >= SURE and shared >= SURE_SHARED and not merged.is_triaged
+        is_alike = likeness >= SURE and shared >= SURE_SHARED
+        is_sure = (is_alike or differ_by_route_alone(kept, merged)) and not merged.is_triaged
         changing |= both if is_sure else set()
         proposals.append(
             IssuePair(
@@ -81,6 +85,21 @@ def propose(
             )
         )
     return proposals
+
+
+def differ_by_route_alone(first: Issue, other: Issue) -> bool:
+    """Whether two issues with centroids fail one rubric and label, for one reason, elsewhere.
+
+    Their questions differ, as those of two routes do; the clusters that hold them then do, too.
+    """
+    is_same = (first.rubric, first.label) == (other.rubric, other.label) and bool(first.rubric)
+    if not is_same or not first.routes or not other.routes or set(first.routes) & set(other.routes):
+        return False
+    reasons = [
+        unit(np.array(issue.centroid[: len(issue.centroid) // 2], np.float32))
+        for issue in (first, other)
+    ]
+    return float(reasons[0] @ reasons[1]) >= SAME_REASON
 
 
 def splits(clustering: Clustering, members: Sequence[str], vectors: Vectors) -> list[Split]:

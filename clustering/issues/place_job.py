@@ -25,6 +25,7 @@ from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues.failing_rows import KeptFailure
 from ragvigil.store.issues.failing_rows import MemberOf as Where
+from ragvigil.store.scores import accepted_rubrics
 
 if TYPE_CHECKING:
     from clustering.failures.change_feed import FailureUpdates
@@ -186,15 +187,26 @@ class PlaceJob:
         }
 
     def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
-        """By centroid first; what no clustered issue took goes by key."""
-        placed = matching.match_centroids(loose, index, self._vectors.model)
+        """By guard first, then by centroid; what no clustered issue took goes by key."""
+        guards = self._guards()
+        placed = matching.match_guards(loose, index, guards) if guards else Placement()
         self._keep(placed)
+        settled = {record.key for record, _ in placed.members}
+        near = [record for record in loose if record.key not in settled]
+        by_centroid = matching.match_centroids(near, index, self._vectors.model)
+        self._keep(by_centroid)
+        placed += by_centroid
         settled = {record.key for record, _ in placed.members}
         rest = [record for record in loose if record.key not in settled]
         by_key = self._by_key(rest, index, now)
         self._keep(by_key)
         self._count(loose, placed + by_key)
         return {issue.issue_id for issue in (*placed.issues, *by_key.issues)}
+
+    def _guards(self) -> dict[str, str]:
+        """The issues that accepted rubrics guard, by the rubric's name."""
+        rubrics = accepted_rubrics.find(self._store, priority=Priority.TICK)
+        return {rubric.name: rubric.issue_id for rubric in rubrics if rubric.issue_id}
 
     def _by_key(self, rest: Sequence[KeptFailure], index: IssueIndex, now: float) -> Placement:
         """Puts records into open provisional issues, and into those that can be opened now."""

@@ -50,6 +50,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.fleet import replica_of
+from ragvigil.app.sources.background import IssueBackground
 from ragvigil.app.sources.backups import Backups
 from ragvigil.app.sources.golden import Golden
 from ragvigil.app.sources.guards import Guards
@@ -326,6 +327,7 @@ def _application(
         ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
         accepting=_rubrics(store, parts, settings, clock),
+        outside=IssueBackground(jobs.issues) if settings.clustering.enabled else None,
         reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
         comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),

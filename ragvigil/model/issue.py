@@ -178,6 +178,8 @@ class MemberBy(StrEnum):
     CLUSTERED = "clustered"
     INCIDENT = "incident"
     """An incident of its route and time harmed it."""
+    GUARD = "guard"
+    """It fails a check that a person accepted for the issue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from ragvigil.model.score import Layer
 from ragvigil.store.engine.erased import Subject
 from ragvigil.store.engine.store import Store
 from ragvigil.store.erasure.erasures import ErasureState
+from ragvigil.web.api.background import BackgroundGroupForm
 from ragvigil.web.api.backups import BackupForm
 from ragvigil.web.api.erasures import ErasureForm
 from ragvigil.web.api.rubrics import (
@@ -99,6 +100,14 @@ class Rubrics:
         )  # fmt: skip
 
 
+class Background:
+    """Has no groups."""
+
+    def groups(self) -> list[BackgroundGroupForm]:
+        """Is enough."""
+        return []
+
+
 class Desk:
     """The application with everything that people act on, and a browser of ada's."""
 
@@ -120,6 +129,7 @@ class Desk:
             copying=Copies(),
             erasing=Erasures(),
             accepting=Rubrics(),
+            outside=Background(),
             clock=lambda: datetime.now(UTC),
         )
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
@@ -177,6 +187,7 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
     await desk.post("backups", {"name": "weekly"})
     await desk.post("erasures", {"kind": "user", "id": "u1"})
     await desk.post("issues/i1/guard", {})
+    await desk.post("issue-background/group", {})
     await desk.post("rubrics", {"text": "x"}, "b-token-0123456789")
     await desk.post("rubrics/calm/remove", {})
     assert await desk.acts() == [
@@ -198,6 +209,7 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         ("ada", "back up", "backups/weekly"),
         ("ada", "erase", "erasures/e1"),
         ("ada", "draft guard", "issues/i1"),
+        ("ada", "group", "issue-background"),
         ("bob", "accept", "rubrics/calm"),
         ("ada", "remove", "rubrics/calm"),
     ]
@@ -210,7 +222,7 @@ async def test_every_act_of_the_api_is_one_row(desk: Desk) -> None:
         "/api/v1/golden/{case_id}/reject", "/api/v1/evaluations",
         "/api/v1/evaluations/{run_id}/gate", "/api/v1/backups",
         "/api/v1/erasures", "/api/v1/rubrics", "/api/v1/rubrics/{name}/remove",
-        "/api/v1/issues/{issue_id}/guard",
+        "/api/v1/issues/{issue_id}/guard", "/api/v1/issue-background/group",
         "/api/v1/feedback",  # users give it, by a service
     }  # fmt: skip
     routes = every_route(application(None, None, WebSettings()))  # type: ignore[arg-type]

@@ -10,7 +10,9 @@ import pytest
 
 from ragvigil.app.client.api import Refused, Unreachable
 from ragvigil.app.sources.rubrics import AcceptedRubrics
+from ragvigil.model.issue import MemberBy
 from ragvigil.store.engine.store import Store
+from ragvigil.store.issues import failing_rows as failed
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import accepted_rubrics, load_rubrics
 from tests.flow.test_api import keep
@@ -65,6 +67,12 @@ def test_a_guard_is_a_pattern_with_its_figures_and_fails_what_comes(
     keep(store, [answered(7001, refusing(7001)), answered(7002, "It takes 5 days [1].")], NOW)
     assert desk.patterns.run() == 102
     assert passing(store, 7001, 7002) == [7002]
+    desk.issues.run()
+    members = failed.find(store, failed.FailureFilter(issue_ids=("i1",)))
+    (joined,) = [row for row in members if row.failure.trace_id == f"{7001:032x}"]
+    assert joined.membership is not None
+    assert (joined.failure.rubrics, joined.membership.by) == (("guard_i1",), MemberBy.GUARD)
+    assert len(desk.issues.issues()) == 1
     assert desk.patterns.run() == 0
 
 

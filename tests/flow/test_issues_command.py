@@ -63,6 +63,8 @@ def test_a_list_without_issues_says_what_makes_one(daemon: Commands) -> None:
 
 def test_show_is_a_story(store: Store, daemon: Commands) -> None:
     some_issues(store)
+    both = ("groundedness", "chunk_attribution")
+    keep(store, [failure(n, ago=60 + n, rubrics=both) for n in range(3)], issue("i1", members=4))
     cause = RootCause(
         issue_id="i1", time_unix_nano=NOW * NANOS, by="openai:m", ended="submitted",
         cause="the prompt asks for business days", fix="roll back to v1",
@@ -78,6 +80,7 @@ def test_show_is_a_story(store: Store, daemon: Commands) -> None:
         "why (openai:m, severity 4/5), ",
         "the prompt asks for business days",
         "at once: roll back to v1",
+        "rubrics   groundedness 4, chunk_attribution 3",
         "routes    /refunds 4 (since",
         "releases  2.4.0 4 (since",
         "asked: How long do refunds take?",

@@ -72,6 +72,8 @@ OPERATIONS = [
     ("GET", "/api/v1/issues/{issue_id}"),
     ("GET", "/api/v1/issues/{issue_id}/members"),
     ("GET", "/api/v1/issues/{issue_id}/retest"),
+    ("GET", "/api/v1/issue-background"),
+    ("POST", "/api/v1/issue-background/group"),
     ("GET", "/api/v1/rubrics"),
     ("POST", "/api/v1/rubrics"),
     ("POST", "/api/v1/rubrics/{name}/remove"),

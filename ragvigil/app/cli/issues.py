@@ -194,6 +194,26 @@ def explain(issue: Id, config: Config = None, json: Json = False) -> None:
     print_root_cause(report, as_json=json)
 
 
+@issues.command("background")
+@asks_daemon
+def background(
+    config: Config = None,
+    group: Annotated[
+        bool, typer.Option("--group", help="Cluster them now; keeps nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """What fails outside of issues, by kind, with its rate; it makes no ticket."""
+    from ragvigil.app.cli.output.issues import print_background, print_groups
+
+    if group:
+        path = "issue-background/group"
+        reply = triage.send(config, path, {}, timeout_seconds=EXPLAIN_SECONDS)
+        print_groups(reply, as_json=json)
+    else:
+        print_background(triage.fetch(config, "issue-background"), as_json=json)
+
+
 @issues.command("guard")
 @asks_daemon
 def guard(

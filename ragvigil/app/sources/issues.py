@@ -117,6 +117,7 @@ class Issues:
             **dict(form),
             background=self._around(redirects).outside.of_issue(issue),
             traits=self._traits(issue, ids),
+            facets=[view(forms.FacetForm, facet) for facet in issue_views.facets(store, ids)],
             representatives=[forms.member_form(member) for member in examples],
             neighbours=[view(NeighbourForm, each) for each in passing],
             terms=own_words(reports[0].text) if reports else [],

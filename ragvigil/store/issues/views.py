@@ -47,6 +47,14 @@ class Trait:
     last_unix_nano: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """A rubric that `members` of an issue fail; a member may fail several."""
+
+    rubric: str
+    members: int
+
+
 def sampled_members(
     store: Store, now: float, issues: Sequence[str], *, priority: Priority = Priority.PAGE
 ) -> dict[str, list[SampledMembers]]:
@@ -78,6 +86,12 @@ def traits(store: Store, issues: Sequence[str], most: int = 5) -> list[Trait]:
         )
         for row in store.read("issue_traits", {"issues": list(issues), "limit": most})
     ]
+
+
+def facets(store: Store, issues: Sequence[str]) -> list[Facet]:
+    """The rubrics that members of these issues fail, the commonest first."""
+    rows = store.read("issue_facets", {"issues": list(issues)})
+    return [Facet(rubric=row["rubric"], members=int(row["members"])) for row in rows]
 
 
 def requests(store: Store, now: float, issues: Sequence[str]) -> dict[str, int]:

@@ -41,10 +41,12 @@ def write(store: Store, rubric: AcceptedRubric, now: int) -> None:
     store.write(Batch(rows={ACCEPTED.name: rows}, token=token_of("accepted_rubrics", rows)))
 
 
-def find(store: Store, *, with_removed: bool = False) -> list[AcceptedRubric]:
+def find(
+    store: Store, *, with_removed: bool = False, priority: Priority = Priority.PAGE
+) -> list[AcceptedRubric]:
     """The accepted rubrics, the newest first. Raises as `Store.read` does."""
     parameters = {"with_removed": int(with_removed)}
-    return ACCEPTED.read(store, "accepted_rubrics_find", parameters)
+    return ACCEPTED.read(store, "accepted_rubrics_find", parameters, priority=priority)
 
 
 def unscored(

@@ -22,6 +22,7 @@ from ragvigil.web.api import (
     alerts,
     answers,
     audits,
+    background,
     backups,
     deltas,
     erasures,
@@ -114,6 +115,7 @@ PARTS = (
     incidents,
     now,
     rubrics,
+    background,
     issues,
     golden,
     audits,
@@ -163,6 +165,7 @@ SOURCE_NAMES = {
     "copying": "backups",
     "erasing": "erasures",
     "accepting": "rubrics",
+    "outside": "background",
     "reporting": "reports",
     "comparing": "comparing",
 }
@@ -207,6 +210,7 @@ class Sources(TypedDict, total=False):
     diagnosing: health.HealthSource
     erasing: erasures.ErasureSource
     accepting: rubrics.RubricSource
+    outside: background.BackgroundSource | None
     copying: backups.BackupSource
     reporting: ReportSource
     comparing: evaluations.ComparisonSource

@@ -228,11 +228,21 @@ class RootCauseForm(BaseModel):
     cost_usd: float | None
 
 
+class FacetForm(BaseModel):
+    """A rubric that members of an issue fail; a member may fail several."""
+
+    rubric: str
+    members: int
+
+
 class IssueStoryForm(IssueForm):
     """An issue with all that is known of it."""
 
     background: BackgroundForm = Field(description="of its family on its routes")
     traits: list[TraitForm] = Field(description="of each kind the commonest first")
+    facets: list[FacetForm] = Field(
+        description="the rubrics that its members fail, the commonest first"
+    )
     representatives: list[MemberForm] = Field(
         description="those with a passing neighbour first, of these the most typical"
     )

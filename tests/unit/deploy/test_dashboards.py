@@ -39,6 +39,7 @@ NOT_SHOWN = {
     "ragvigil_llm_cache_errors_total": "a question is asked again instead",
     "ragvigil_llm_forms_refused_total": "another form is asked for instead",
     "ragvigil_own_results_ignored_total": "the guard against loops, without consequence",
+    "ragvigil_pattern_answers_total": "its rubric's share of failing answers is shown, as of any",
     "ragvigil_replayed_traces_total": "after a restart, without consequence",
     "ragvigil_requests_total": "items and bytes are shown",
     "ragvigil_score_sum_total": "for means of one's own; means are shown",

@@ -63,6 +63,9 @@ def print_issue(issue: JsonObject, console: Console) -> None:
         print_line(console, line)
     print_line(console, f"Harms about {figures.about(issue['harmed_per_day'])} answers a day")
     print_line(console, f"Around it: {_background(issue['background'])}")
+    if len(issue["facets"]) > 1:
+        fails = [f"{facet['rubric']} {facet['members']}" for facet in issue["facets"]]
+        print_line(console, f"{'rubrics':<9} {', '.join(fails)}")
     for trait, plural in TRAITS.items():
         values = [_trait(row) for row in issue["traits"] if row["name"] == trait]
         if values:
@@ -98,6 +101,34 @@ def print_state(issue: JsonObject, console: Console) -> None:
 def print_root_cause(report: JsonObject, console: Console) -> None:
     """A root-cause report on its own."""
     _cause(report, console)
+
+
+@prints
+def print_background(reply: JsonObject, console: Console) -> None:
+    """A line a kind: how many, how often, which."""
+    if not reply["kinds"]:
+        console.print("every answer of 7 days that failed is in an issue")
+    for kind in reply["kinds"]:
+        counted, routes = kind["count"], kind["routes"]
+        about = "" if counted["about"] == counted["seen"] else f", about {counted['about']:.0f}"
+        of = f"{counted['seen']}{about} of {kind['answers']} answers"
+        rate = "" if kind["rate"] is None else f", {figures.share(kind['rate'])}"
+        today = f"{kind['last_day']} in 24 hours"
+        place = f" ({len(routes)} routes)" if len(routes) > 1 else ""
+        print_line(console, f"{kind['family']:<13}  {of}{rate}; {today}: {kind['name']}{place}")
+
+
+@prints
+def print_groups(reply: JsonObject, console: Console) -> None:
+    """The groups, each with examples."""
+    if not reply["groups"]:
+        console.print("no group stands out: they fail each in its own way")
+    for group in reply["groups"]:
+        print_line(console, f"{group['failures']:>5}  {group['name']}", style="bold")
+        for example in group["examples"]:
+            asked = short(example["question"], console, 60)
+            print_line(console, f"       {example['trace_id']}  {asked}")
+            print_line(console, f"         fails: {short(example['reason'], console, 100)}")
 
 
 def _pending(minutes: int | None) -> str:

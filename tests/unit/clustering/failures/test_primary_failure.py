@@ -60,6 +60,22 @@ def test_a_failure_says_where_and_when_and_of_which_release() -> None:
     assert failure.question == "How long does a refund take?"
 
 
+def test_a_sampled_rubric_gives_way_to_one_that_code_gives_every_record() -> None:
+    sampled: dict[str, Any] = {"kind": Kind.JUDGE, "inclusion_probability": 0.07}
+    failure = failed(score("groundedness", **sampled), score("citation_validity", label="stitched"))
+    assert (failure.rubric, failure.label, failure.inclusion_probability) == (
+        "citation_validity", "stitched", 1.0,
+    )  # fmt: skip
+    assert failure.rubrics == ("groundedness", "citation_validity")
+    suspicious = score("groundedness", kind=Kind.JUDGE, stream=Stream.SUSPICIOUS,
+                       inclusion_probability=0.02)  # fmt: skip
+    assert failed(suspicious, score("citation_coverage")).stream is Stream.BASE
+    assert failed(score("context_relevance", **sampled), score("citation_validity")).rubric == (
+        "context_relevance"
+    )
+    assert failed(score("groundedness", **sampled)).rubric == "groundedness"
+
+
 @pytest.mark.parametrize(
     ("rubrics", "first"),
     [
@@ -118,7 +134,7 @@ def test_the_chance_is_that_of_the_first_rubric() -> None:
     base = score("groundedness", kind=Kind.JUDGE, inclusion_probability=0.1)
     boost = score("groundedness", stream=Stream.BOOST, inclusion_probability=0.4)
     cheap = score("citation_validity")
-    failure = failed(cheap, base, boost)
+    failure = failed(base, boost)
     assert (failure.stream, failure.inclusion_probability) == (Stream.BOOST, 0.4)
     assert failed(cheap).inclusion_probability == 1.0
 

@@ -53,6 +53,29 @@ def test_the_likeness_decides_whether_a_person_is_asked(
     assert verdicts(lying("new", cosine), OLD) == expected
 
 
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ({"routes": ("/fees",)}, PairVerdict.MERGED),
+        ({"routes": ("/ask", "/fees")}, PairVerdict.PROPOSED),
+        ({"routes": ("/fees",), "label": "stitched"}, PairVerdict.PROPOSED),
+        ({"routes": ("/fees",), "assignee": "ann"}, PairVerdict.PROPOSED),
+        ({"routes": ("/fees",), "centroid": (0.86, 0.3, 0.4, 0.1)}, PairVerdict.PROPOSED),
+    ],
+)
+def test_issues_that_differ_by_route_alone_are_one(
+    more: dict[str, object], verdict: PairVerdict
+) -> None:
+    # Reasons in the first half, questions in the second: those of two routes are unlike.
+    here = issue("old", centroid=(0.866, 0.0, 0.5, 0.0), vector_model="MiniLM", routes=("/ask",),
+                 opened_unix_nano=at(-9))  # fmt: skip
+    given: dict[str, object] = {"centroid": (0.866, 0.0, 0.1, 0.49), "vector_model": "MiniLM"}
+    there = issue("new", **given | more)
+    apart = clustering_of([0] * 5 + [1] * 5)
+    (pair,) = propose(apart, TOGETHER[1], [here, there], [], at(0))
+    assert pair.verdict is verdict
+
+
 def test_a_person_is_asked_where_the_members_do_not_lie_together() -> None:
     apart = clustering_of([0] * 5 + [1] * 5)
     (pair,) = propose(apart, TOGETHER[1], [OLD, lying("new", 0.95)], [], at(0))
