@@ -128,7 +128,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     1. The store; everything below reads it.
     2. The parts and the pipeline: they read the ledger and the checkpoint as the last life of
        the core left them, before anything writes.
-    3. The control thread, so that the intake gets answers ("not ready") from now on.
+    3. The control thread, so that the intake gets answers ("not ready") from now on. Over a server
+       it comes first: the core then waits for the server, and an analyst for the lease.
     4. The jobs, then the web: what a page shows is running when it is first served.
     5. Ready, then the background, then the pipeline, which blocks until `stop`.
 
@@ -149,17 +150,16 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     part = Part(settings, store, stop)
     answers = {"metrics": lambda: generate_latest(REGISTRY), "status": part.standing}
     try:
-        stands_by = not part.take()
-        if stands_by:
+        if part.is_shared:  # from here on it may wait, for the server or for its turn to lead
             _start_control(channel, answers, stop)
-            if not part.wait():
-                return
+        if not (_is_ready(store, stop) and part.take()):
+            return
         parts = assemble(settings, store, runner, scores, clock.now, part.roles)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
         status = _status(settings, store, parts, pipeline, balance, clock, part)
         answers["status"] = status.short
-        if not stands_by:
+        if not part.is_shared:
             _start_control(channel, answers, stop)
         if part.leads:
             REGISTRY.register(part.leading.while_led(parts.jobs.watch.metrics))
@@ -220,7 +220,7 @@ def _jobs(
 
 
 def _open_store(settings: Settings, clock: Pace) -> Store:
-    store = Store.open(
+    return Store.open(
         settings.store,
         settings.data_dir,
         replica=replica_of(settings.data_dir, settings.store.url, settings.fleet.replica),
@@ -228,9 +228,16 @@ def _open_store(settings: Settings, clock: Pace) -> Store:
         keep_seconds=KEEP_SECONDS,
         clock=clock.now,
     )
+
+
+def _is_ready(store: Store, stop: threading.Event) -> bool:
+    """Waits for the store's tables, and sets aside what of them is damaged; False if it is to
+    stop before."""
+    if not store.wait_ready(stop):
+        return False
     if damaged := damage.set_aside(store):
         log.error("damaged parts of the store were set aside", **damaged)
-    return store
+    return True
 
 
 def _status(

@@ -6,6 +6,7 @@ memory. A write that fails is repeated after a pause, and jobs run meanwhile.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import PartDamaged, Unavailable
+from ragvigil.store.engine.errors import PartDamaged, StoreUnusable, Unavailable
 from ragvigil.store.engine.guarded import Guard
 from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
@@ -33,6 +34,8 @@ Parameters = Mapping[str, Any]
 INPUTS = frozenset({"traces", "scores", "feedback", "labels", "acts"})
 """Tables of what comes from outside: from services, a judge, or people."""
 CLOSE_SECONDS = 20.0
+READY_SECONDS = 0.1
+"""How often one who waits for the tables looks."""
 
 
 class Store:
@@ -70,6 +73,18 @@ class Store:
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
         engine.start(wait=not settings.url)
         return cls(engine, settings, keep_seconds)
+
+    def wait_ready(self, stop: threading.Event) -> bool:
+        """Waits until the tables are ready; False if `stop` is set before.
+
+        Raises StoreUnusable where they never will be.
+        """
+        while not (status := self.status()).is_ready:
+            if status.stopped:
+                raise StoreUnusable(status.stopped)
+            if stop.wait(READY_SECONDS):
+                return False
+        return True
 
     def guard(self, guard: Guard) -> None:
         """From now on rows of a table are written under `guard(table)`, an SQL condition.
