@@ -78,6 +78,8 @@ class Case:
     service: str = ""
     environment: str = ""
     route: str = ""
+    issue_id: str = ""
+    """The issue that it was made of; empty for none."""
 
     @property
     def has_answer(self) -> bool:

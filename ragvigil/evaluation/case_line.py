@@ -48,6 +48,7 @@ def case_of(written: object, number: int) -> Case:
         service=golden.service,
         environment=golden.environment,
         route=golden.route,
+        issue_id=golden.issue_id,
     )
 
 
@@ -79,6 +80,7 @@ def golden_of(case: Case) -> GoldenCase:
         service=case.service,
         environment=case.environment,
         route=case.route,
+        issue_id=case.issue_id,
         more=_more(case),
     )
 

@@ -62,6 +62,7 @@ class GoldenCheck:
             condition=Condition.PERTURBED if is_perturbed else Condition.RETRIEVED,
             group=self.case.group,
             must_pass=self.case.must_pass,
+            issue_id=self.case.issue_id,
         )
         by = _measures(has_citations=bool(record.citations))
         return self._passed(measured(result, self.case, record, by))

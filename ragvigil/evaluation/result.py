@@ -63,6 +63,8 @@ class Result:
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By dimension, `population` included."""
     must_pass: bool = False
+    issue_id: str = ""
+    """The issue that the case was made of."""
     values: Mapping[str, float | None] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     failing: tuple[str, ...] = ()

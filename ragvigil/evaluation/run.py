@@ -135,6 +135,7 @@ def _outcome(question: Question, how: Run) -> Outcome:
         group=case.group,
         slices=_slices(case),
         must_pass=case.must_pass,
+        issue_id=case.issue_id,
     )
     record = None
     try:

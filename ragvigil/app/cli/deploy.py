@@ -1,4 +1,4 @@
-"""`ragvigil deploy print`: the files for the deployment of this version, without a checkout."""
+"""`ragvigil deploy`: marks what went live, and prints the files for ragvigil's own deployment."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from ragvigil.app.cli.input.options import Config, asks_daemon
+
 deploy = typer.Typer(
-    help="Files for Grafana, Prometheus, a Collector, Compose, CI.", no_args_is_help=True
+    help="Mark what went live; files for Grafana, Prometheus, a Collector, Compose, CI.",
+    no_args_is_help=True,
 )
 
 
@@ -50,3 +53,49 @@ def print_files(
     except OSError as error:
         typer.echo(f"{to}: the files cannot be written: {error.strerror}", err=True)
         raise typer.Exit(2) from error
+
+
+@deploy.command("mark")
+@asks_daemon
+def mark(
+    service: Annotated[str, typer.Argument(help="The service that changed (`service.name`).")],
+    version: Annotated[str, typer.Argument(help="What went live, as `service.version` says it.")],
+    config: Config = None,
+    environment: Annotated[str, typer.Option(help="Where; default everywhere.")] = "",
+    text: Annotated[str, typer.Option("--text", "-m", help="What changed, in words.")] = "",
+    commits: Annotated[
+        str,
+        typer.Option(
+            metavar="RANGE",
+            help="What it consists of, as in v2.4.0..HEAD: issues that the trailers Ragvigil-Fixes "
+            "name are resolved in this version.",
+        ),
+    ] = "",
+    fixes: Annotated[
+        list[str] | None, typer.Option(metavar="ISSUE", help="The same, for an issue by its id.")
+    ] = None,
+) -> None:
+    """Marks a deploy, and resolves the issues that it fixes: they are regressed if they come back.
+
+    An issue that cannot be resolved is named; the exit status is then 1.
+    """
+    from ragvigil.app.cli.input import trailers, triage
+    from ragvigil.app.cli.output.console import print_text
+    from ragvigil.app.client.api import Refused
+
+    fixed = trailers.fixes(commits, fixes or ())
+    post = {"service": service, "version": version, "environment": environment,
+            "description": text, "source": "command"}  # fmt: skip
+    triage.send(config, "deploys", post, role="ingest")
+    print_text(f"{service} {version} is marked.")
+    refused = 0
+    for issue_id in fixed:
+        try:
+            path = triage.path_to(config, "issues", issue_id, "resolve")
+            triage.act(config, path, f"a commit of {version} says so", release=version)
+            print_text(f"Issue {issue_id}: resolved in {version}, regressed if it comes back.")
+        except Refused as error:
+            print_text(f"Issue {issue_id}: not resolved: {error}")
+            refused += 1
+    if refused:
+        raise typer.Exit(1)

@@ -16,6 +16,7 @@ from ragvigil.evaluation.gate.compare import (
     corrected,
 )
 from ragvigil.evaluation.gate.difference import mean_interval
+from ragvigil.evaluation.gate.fixes import Fix, fixes_of
 from ragvigil.evaluation.gate.limits import GateSettings
 from ragvigil.evaluation.gate.pairs import (
     PASSED,
@@ -78,7 +79,8 @@ class Gate:
     are compared and decide nothing. `missing` are must-pass cases that the new run has not asked.
     `broken` are cases that fail now and did not, `mended` counts the opposite. `unmeasured` are
     rubrics with a limit or floor that have no value to compare. `gone` are those that the base has
-    values of and the new run none, as where a step was taken out.
+    values of and the new run none, as where a step was taken out. `fixes` are issues that the
+    commits of the new run say they fix: one whose cases fail stops the release.
     """
 
     base: Header
@@ -93,6 +95,7 @@ class Gate:
     mended: int
     unmeasured: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     state: State = State.PASS
 
     @property
@@ -118,8 +121,11 @@ class Gate:
         )
 
 
-def decide(base: Results, new: Results, settings: GateSettings) -> Gate:
-    """Compares a new run with its base. The same two files give the same answer."""
+def decide(base: Results, new: Results, settings: GateSettings, fixed: Iterable[str] = ()) -> Gate:
+    """Compares a new run with its base. The same two files give the same answer.
+
+    `fixed` are ids of issues that the new run's commits say they fix.
+    """
     pairing = pair_up(base.results, new.results)
     overall, slices = _compared(pairing.pairs, settings)
     failures = list(_failed(pairing, new.results))
@@ -136,13 +142,15 @@ def decide(base: Results, new: Results, settings: GateSettings) -> Gate:
         mended=sum(_fails(pair.base) and not _fails(pair.new) for pair in pairing.pairs),
         unmeasured=_unmeasured(base.results, new.results, settings),
         gone=_gone(base.results, new.results),
+        fixes=fixes_of(new.results, fixed),
     )
     return _stated(gate)
 
 
 def _stated(gate: Gate) -> Gate:
     under = any(each.verdict is Verdict.WORSE for each in gate.floors)
-    if gate.worse or gate.must_pass or under:
+    unfixed = any(fix.failing for fix in gate.fixes)
+    if gate.worse or gate.must_pass or under or unfixed:
         return replace(gate, state=State.WORSE)
     if gate.undecided or gate.missing or gate.is_partial:
         return replace(gate, state=State.CANNOT_SAY)

@@ -29,6 +29,7 @@ def as_document(gate: Gate, layers: Layers) -> dict[str, Any]:
         "floors": [asdict(each) for each in gate.floors],
         "must_pass_failed": [_case(each) for each in gate.must_pass],
         "must_pass_not_run": list(gate.missing),
+        "fixes": [asdict(each) for each in gate.fixes],
         "failing_now": [_case(each) for each in gate.broken],
         "passing_again": gate.mended,
     }

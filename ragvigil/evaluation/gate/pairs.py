@@ -88,7 +88,8 @@ def measured(results: Iterable[Result]) -> list[str]:
 
 def failed(results: Iterable[Result]) -> list[str]:
     """The shares of passing cases that can differ: of rubrics with a bar and values between."""
-    names, graded = set(), set()
+    names: set[str] = set()
+    graded: set[str] = set()
     for result in results:
         names.update(result.failing)
         graded.update(name for name, known in result.values.items() if known not in (None, 0, 1))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ragvigil.evaluation.gate.compare import Comparison, Verdict
 from ragvigil.evaluation.gate.decide import FailedCase, Floor, Gate, State
+from ragvigil.evaluation.gate.fixes import not_fixed, note
 from ragvigil.evaluation.gate.layers import layer_of, part_of
 from ragvigil.evaluation.gate.pairs import PASSED
 from ragvigil.model.figures import counted, in_points, listed, points, score, sentence
@@ -37,6 +38,7 @@ def _reasons(gate: Gate, layers: Layers) -> Iterator[str]:
     if gate.must_pass:
         names = listed([each.name for each in gate.must_pass], MOST_NAMES)
         yield f"{counted(len(gate.must_pass), 'must-pass case')} failed: {names}"
+    yield from (not_fixed(fix) for fix in gate.fixes if fix.failing)
     yield from (_fall(each, layers) + _mostly(each, gate) for each in gate.worse)
     yield from (_under(each) for each in gate.floors if each.verdict is Verdict.WORSE)
     if gate.worse and gate.broken:
@@ -77,6 +79,7 @@ def notes(gate: Gate) -> Iterator[str]:
         yield f"not in the base: {counted(only, 'case')} of the new run"
     if gate.unmeasured:
         yield f"not compared, because nothing measured it: {listed(gate.unmeasured)}"
+    yield from (note(fix) for fix in gate.fixes if not fix.failing)
     if gone := [name for name in gate.gone if name not in gate.unmeasured]:
         yield f"measured in the base and not in the new run: {listed(gone)}"
     if changed := _changed_versions(gate):

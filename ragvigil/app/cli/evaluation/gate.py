@@ -44,6 +44,17 @@ def gate(
     junit: Annotated[
         Path | None, typer.Option(help="Also write JUnit XML for the CI server here.")
     ] = None,
+    commits: Annotated[
+        str,
+        typer.Option(
+            metavar="RANGE",
+            help="Commits of NEW, as in v2.4.0..HEAD: cases of the issues that their trailers "
+            "Ragvigil-Fixes name must pass.",
+        ),
+    ] = "",
+    fixes: Annotated[
+        list[str] | None, typer.Option(metavar="ISSUE", help="The same, for an issue by its id.")
+    ] = None,
     send: Annotated[
         bool, typer.Option("--send", help="Send it to the daemon, which has the run NEW already.")
     ] = False,
@@ -51,11 +62,13 @@ def gate(
 ) -> None:
     """Compares two runs of a golden set. Exits with 1 for worse, 3 for too few cases to say."""
     from ragvigil.app.cli.evaluation.send import send_gate
-    from ragvigil.app.cli.input import triage
+    from ragvigil.app.cli.input import trailers, triage
 
     configured = triage.settings_of(config)
     settings = with_options(configured.gate, limit or (), floor or ())
-    compared = decided(base, new, settings, named=[*(limit or ()), *(floor or ())])
+    fixed = trailers.fixes(commits, fixes or ())
+    named = [*(limit or ()), *(floor or ())]
+    compared = decided(base, new, settings, named=named, fixed=fixed)
     write_reports(compared, markdown=markdown, junit=junit)
     show(compared, as_json=json)
     if send:
@@ -77,7 +90,13 @@ def with_options(
     )
 
 
-def decided(base: Path, new: Path, settings: GateSettings, named: Iterable[str] = ()) -> Gate:
+def decided(
+    base: Path,
+    new: Path,
+    settings: GateSettings,
+    named: Iterable[str] = (),
+    fixed: Iterable[str] = (),
+) -> Gate:
     """Compares two files; exits with 2 where one cannot be read.
 
     Raises BadParameter where a limit or floor of the command is of a rubric that no run has.
@@ -90,7 +109,7 @@ def decided(base: Path, new: Path, settings: GateSettings, named: Iterable[str] 
     for option in named:
         if (name := option.partition("=")[0]) not in known:
             raise typer.BadParameter(f"{name} is not one of {', '.join(known)}")
-    return decide(*runs, settings)
+    return decide(*runs, settings, fixed)
 
 
 def write_reports(compared: Gate, *, markdown: Path | None, junit: Path | None) -> None:

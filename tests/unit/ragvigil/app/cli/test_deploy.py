@@ -15,7 +15,7 @@ from ragvigil.shipped import SHIPPED
 
 
 def printed(*arguments: str) -> str:
-    done = CliRunner().invoke(deploy, list(arguments))
+    done = CliRunner().invoke(deploy, ["print", *arguments])
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -74,7 +74,7 @@ def test_compose_finds_every_file_it_names_and_installs_this_release(tmp_path: P
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    done = CliRunner().invoke(deploy, ["tee", "--to", str(tmp_path / "file" / "below")])
+    done = CliRunner().invoke(deploy, ["print", "tee", "--to", str(tmp_path / "file" / "below")])
     assert done.exit_code == 2
     assert done.output.endswith("the files cannot be written: Not a directory\n")
     assert done.output.count("\n") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,8 +14,10 @@ from typer.testing import CliRunner, Result
 
 from ragvigil.app.cli.help_topics import EXIT_CODES
 from ragvigil.app.cli.main import app
+from ragvigil.evaluation.result import Reading
 from ragvigil.evaluation.result_file import Results, write_results
 from tests.deploy_files import DEPLOY
+from tests.golden_sets import git, work_tree
 from tests.paired_results import HEADER, results
 
 
@@ -114,3 +117,37 @@ def test_the_examples_call_the_gate_with_options_that_it_has(path: Path) -> None
     options = set(re.findall(r"--[a-z-]+", " ".join(calls)))
     assert options
     assert options <= set(re.findall(r"--[a-z-]+", run("--help").output))
+
+
+def of_issue(path: Path, *, fails: bool) -> Path:
+    """A run of which two cases were made of issue 3f2a…; one of them may fail."""
+    rows = results([1.0] * 120)
+    made = [replace(row, issue_id="3f2a" + "0" * 12) for row in rows[:2]]
+    if fails:
+        made[0] = replace(made[0], reading=Reading.NOT_USED)
+    write_results(path, Results(header=HEADER, results=(*made, *rows[2:])))
+    return path
+
+
+def test_what_a_commit_says_it_fixes_must_pass(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = work_tree(tmp_path / "service")
+    message = "Refunds are found again\n\nRagvigil-Fixes: 3f2a\n"
+    git(repository, "commit", "-q", "--allow-empty", "-m", message)
+    monkeypatch.chdir(repository)
+    mended = of_issue(tmp_path / "mended.jsonl", fails=False)
+    done = run(base, mended, "--commits", "HEAD~1..HEAD")
+    assert (done.exit_code, "issue 3f2a: 2 cases of it pass" in done.output) == (0, True)
+    broken = of_issue(tmp_path / "broken.jsonl", fails=True)
+    done = run(base, broken, "--commits", "HEAD~1..HEAD")
+    assert done.exit_code == 1
+    said = "A commit says that it fixes issue 3f2a, and 1 case of it fails: case-0"
+    assert said in " ".join(done.output.split())
+    assert run(base, broken).exit_code == 0
+    done = run(base, mended, "--fixes", "beef")
+    assert "`ragvigil evaluate --issue beef` asks its own questions" in " ".join(
+        done.output.split()
+    )
+    assert run(base, mended, "--commits", "nothing..HEAD").exit_code == 2
+    assert run(base, mended, "--fixes", "no id").exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ragvigil.model.issue import FailureKind
 from ragvigil.store.engine.store import Store
 from tests import mended_desk
 from tests.flow.test_api import keep as keep_outcomes
+from tests.golden_sets import git, work_tree
 from tests.issues import failure, issue, keep
 from tests.served_api import Commands, commands
 from tests.served_issues import served
@@ -106,3 +108,19 @@ def test_the_command_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.Monk
     assert "SET or --issue is needed" in said()
     Path("set.jsonl").write_text('{"question": "Why?"}\n')
     assert "--resolve-in needs --issue" in said("set.jsonl", "--resolve-in", "2")
+
+
+def test_a_deploy_resolves_what_its_commits_fix(daemon: Commands, tmp_path: Path) -> None:
+    work_tree(tmp_path / "service")
+    git(
+        tmp_path / "service", "commit", "-q", "--allow-empty",
+        "-m", f"Refunds\n\nRagvigil-Fixes: {ISSUE[:6]}, {'b' * 16}\n",
+    )  # fmt: skip
+    os.chdir(tmp_path / "service")
+    said = daemon.say("deploy", "mark", "desk", "2.5.0", "--commits", "HEAD~1..HEAD", status=1)
+    assert "desk 2.5.0 is marked." in said
+    assert f"Issue {ISSUE[:6]}: resolved in 2.5.0, regressed if it comes back." in said
+    assert f"Issue {'b' * 16}: not resolved: there is no issue" in said
+    story = json.loads(daemon.say("issues", "show", ISSUE, "--json"))
+    assert (story["state"], story["resolved_in"]) == ("resolved", "2.5.0")
+    assert story["events"][-1]["text"] == "in 2.5.0: a commit of 2.5.0 says so"
