@@ -18,8 +18,11 @@ import re
 import signal
 import tempfile
 import time
+import urllib.error
 import urllib.request
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from bench.rig import otlp_requests
 from bench.rig.fleet import Fleet, cpu_seconds, divided, fleet, memory_mb, pids, wait_until
@@ -47,37 +50,60 @@ RESULTS = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--traces", type=int)
+    parser.add_argument("--traces", type=int, help="answers to send")
+    parser.add_argument("--edges", help="numbers of edges: 1,2,4")
+    parser.add_argument("--lose", help="ways to lose the analyst: killed,stopped; none is empty")
     options = parser.parse_args()
     traces = options.traces or (200 if options.small else 6_000)
-    numbers = (1, 2) if options.small else (1, 2, 4)
+    edges = options.edges or ("1,2" if options.small else "1,2,4")
+    lose = options.lose if options.lose is not None else ("" if options.small else "killed,stopped")
+    # Fingerprints are counted every five minutes.
+    results = {
+        name: sql for name, sql in RESULTS.items() if name != "fingerprints" or not options.small
+    }
     requests = otlp_requests.make(traces, seed=SEED, per_request=1)
-    runs = {number: scaled(requests, number) for number in numbers}
-    lost = {} if options.small else {"killed": taken_over("kill"), "stopped": taken_over("stop")}
-    one = runs[1]
+    runs = {int(number): scaled(requests, int(number), results) for number in edges.split(",")}
+    lost = {how: taken_over(how) for how in filter(None, lose.split(","))}
     figures: dict[str, object] = {
         "spans": traces * otlp_requests.SPANS_A_TRACE,
         "edges": {str(number): run["figures"] for number, run in runs.items()},
         "analyst": lost,
     }
+    bars = {
+        **bars_of_edges(runs, results, traces, times=not options.small),
+        **bars_of_analysts(lost),
+    }
+    finish("scaling", figures, bars, seed=SEED)
+
+
+def bars_of_edges(
+    runs: Mapping[int, Mapping[str, Any]], results: Collection[str], traces: int, *, times: bool
+) -> dict[str, bool]:
+    """What holds however many edges there are, beside the first run."""
     bars: dict[str, bool] = {}
+    first, *_ = runs.values()
     for number, run in runs.items():
-        bars[f"{number} edges: nothing scored twice, nothing missing"] = (
-            run["twice"] == 0 and run["records"] == traces
-        )
-        for name in RESULTS:
-            bars[f"{number} edges: {name} equal to one edge's"] = run[name] == one[name] != 0
-        if not options.small and number > 1:
-            ratio = run["figures"]["cpu_us_a_span"] / one["figures"]["cpu_us_a_span"]
+        there = run["twice"] == 0 and run["records"] == traces
+        bars[f"{number} edges: nothing scored twice, nothing missing"] = there
+        for name in results:
+            bars[f"{number} edges: {name} equal to the first run's"] = run[name] == first[name] != 0
+        if times and run is not first:
+            ratio = run["figures"]["cpu_us_a_span"] / first["figures"]["cpu_us_a_span"]
             bars[f"{number} edges: CPU a span <= {1 + CPU_MORE:g} of one's"] = ratio <= 1 + CPU_MORE
+    return bars
+
+
+def bars_of_analysts(lost: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
+    """What holds however the analyst was lost."""
+    bars: dict[str, bool] = {}
     for name, found in lost.items():
         bars[f"{name}: takeover <= {TAKEOVER_SECONDS:g} s"] = found["seconds"] <= TAKEOVER_SECONDS
         bars[f"{name}: never two lead"] = found["two_led"] == 0
         bars[f"{name}: 0 rows of the former leader"] = found["rows_of_former"] == 0
-    finish("scaling", figures, bars, seed=SEED)
+    return bars
 
 
-def scaled(requests: list[bytes], edges: int) -> dict[str, object]:
+def scaled(requests: list[bytes], edges: int, results: Mapping[str, str]) -> dict[str, Any]:
     """Sends all requests to so many edges; figures, and digests of the results."""
     with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), edges, 1) as made:
         daemons = [made.daemons[f"edge-{number}"] for number in range(edges)]
@@ -90,7 +116,7 @@ def scaled(requests: list[bytes], edges: int) -> dict[str, object]:
         used = sum(map(cpu_seconds, daemons)) - before
         spans = len(requests) * otlp_requests.SPANS_A_TRACE
         progress(f"{edges} edges: stored after {seconds:.1f} s")
-        settled(made, len(requests))
+        settled(made, len(requests), results)
         return {
             "figures": {
                 "cpu_us_a_span": round(used / spans * 1e6, 1),
@@ -99,7 +125,7 @@ def scaled(requests: list[bytes], edges: int) -> dict[str, object]:
             },
             "records": int(made.one(count)),
             "twice": twice(made),
-            **{name: digest(made, sql) for name, sql in RESULTS.items()},
+            **{name: digest(made, sql) for name, sql in results.items()},
         }
 
 
@@ -116,7 +142,7 @@ async def send_each(daemons: list[ChildDaemon], bodies: list[list[bytes]]) -> No
     await asyncio.gather(*(one(*each) for each in zip(daemons, bodies, strict=True)))
 
 
-def settled(made: Fleet, answers: int) -> None:
+def settled(made: Fleet, answers: int, results: Collection[str]) -> None:
     """Waits until the analyst has counted every answer."""
     rolled = "SELECT sum(n + absent + not_applicable) FROM rollups FINAL WHERE rubric = 'refusal'"
     signals = (
@@ -127,7 +153,9 @@ def settled(made: Fleet, answers: int) -> None:
         "SELECT sum(r) FROM fingerprint_minutes FINAL ARRAY JOIN counts.kind AS k, "
         "counts.requests AS r WHERE k = 'retrieved'"
     )
-    for name, sql in (("roll-ups", rolled), ("signals", signals), ("fingerprints", prints)):
+    for name, sql in (("roll_ups", rolled), ("signals", signals), ("fingerprints", prints)):
+        if name not in results:
+            continue
         wait_until(
             lambda sql=sql: float(made.one(sql) or 0) >= answers, 900, f"{name} are not complete"
         )
@@ -149,12 +177,12 @@ def digest(made: Fleet, sql: str) -> int:
     return int(made.one(f"SELECT sum(cityHash64(*)) % 9007199254740992 FROM ({sql})"))
 
 
-def taken_over(how: str) -> dict[str, object]:
+def taken_over(how: str) -> dict[str, Any]:
     """Loses the leading analyst while answers come, with another standing by."""
     with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), 1, 2) as made:
         first, second = made.daemons["analyst-0"], made.daemons["analyst-1"]
         wait_until(lambda: b"stands by" in _readiness(second), 120, "the second does not stand by")
-        signal_ = signal.SIGKILL if how == "kill" else signal.SIGSTOP
+        signal_ = signal.SIGKILL if how == "killed" else signal.SIGSTOP
         lost = pids(first)
         for pid in lost:
             os.kill(pid, signal_)
@@ -164,7 +192,7 @@ def taken_over(how: str) -> dict[str, object]:
         progress(f"{how}: the second leads after {seconds:.1f} s")
         since = made.one("SELECT toUnixTimestamp64Nano(now64(9))")
         two_led = 0
-        if how == "stop":
+        if how == "stopped":
             for pid in lost:
                 os.kill(pid, signal.SIGCONT)
             ends = time.monotonic() + 30

@@ -105,7 +105,9 @@ class LeaseTable:
         if self._opened is None:
             client = open_server(self._settings, {}, timeout_seconds=TIMEOUT_SECONDS)
             self._opened = client
-            client.command(statement(self._settings.cluster))
+            # A daemon's user need not be one that may make tables: `ragvigil migrate` made it.
+            if not client.query("EXISTS TABLE leases").result_rows[0][0]:
+                client.command(statement(self._settings.cluster))
         return self._opened
 
     def _read(self, name: str, parameters: dict[str, object]) -> list[Entry]:
