@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from alerts.deltas.kept_rollups import KeptRollups, read_pieces
 from alerts.deltas.rates import FAILED, with_rates
 from alerts.deltas.samples import with_samples
 from alerts.deltas.settings import DeltaSettings, time_range
 from alerts.deltas.windows import (
-    HOUR,
     MEASURES,
     TICK_SECONDS,
     Floats,
@@ -24,9 +24,8 @@ from alerts.deltas.windows import (
     fold,
 )
 from ragvigil.model.delta import Series
-from ragvigil.store.engine.store import Priority, Store
+from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import estimate_sums
-from ragvigil.store.scores import rollups as stored
 from ragvigil.store.scores.rollups import SeriesCounts
 
 EVERY = "*"
@@ -34,19 +33,25 @@ EVERY = "*"
 
 
 def read(
-    store: Store, start: int, end: int, settings: DeltaSettings, failing: Collection[str]
+    store: Store,
+    start: int,
+    end: int,
+    settings: DeltaSettings,
+    failing: Collection[str],
+    kept: KeptRollups | None = None,
 ) -> Rollups:
     """Reads the roll-ups of start..end, seconds since the epoch, from a full hour on.
 
-    `failing` names the rubrics that a record can fail. Raises StoreError.
+    `failing` names the rubrics that a record can fail; `kept` has what an earlier read saw. Raises
+    StoreError.
     """
     start -= start % 3600
     # `failed` is counted in the roll-ups themselves; other labels are read only for a rate.
     follows_labels = any(not rate.endswith(f":{FAILED}") for rate in settings.rates)
-    pieces = [
-        stored.counts(store, first, last, bin_seconds=TICK_SECONDS, with_labels=follows_labels)
-        for first, last in _pieces(store, start, end)
-    ]
+    if kept is not None:
+        pieces = kept.read(start, end, with_labels=follows_labels)
+    else:
+        pieces = [counts for *_, counts in read_pieces(store, start, end, follows_labels)]
     # The newest first: older rows do not say who scored.
     known = {each for piece in reversed(pieces) for each in piece.series}
     series = sorted(known, key=astuple)
@@ -62,15 +67,6 @@ def read(
     labels = _labels(pieces, place, rollups)
     rated = with_rates(rollups, labels, wanted=settings.rates, failing=failing)
     return with_samples(rated, estimate_sums.read(store, start, end))
-
-
-def _pieces(store: Store, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Splits start..end into ranges of whole hours that stay under the store's limit of rows."""
-    series = store.read("rollup_series", {"first": start, "end": end}, priority=Priority.TICK)
-    # A series has up to HOUR rows an hour; half of the limit stays as a margin.
-    hours = max(1, store.settings.query_rows // (2 * HOUR * max(1, len(series))))
-    for first in range(start, end, hours * 3600):
-        yield first, min(first + hours * 3600, end)
 
 
 def _positions(series: Sequence[Series], place: Mapping[Series, int]) -> Ints:

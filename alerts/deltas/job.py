@@ -12,6 +12,7 @@ import numpy as np
 
 from alerts.deltas import history
 from alerts.deltas.compute import Columns, compute
+from alerts.deltas.kept_rollups import KeptRollups
 from alerts.deltas.late import LateScores
 from alerts.deltas.rows import deltas
 from alerts.deltas.settings import DeltaSettings
@@ -55,6 +56,7 @@ class DeltaJob:
     def __init__(self, store: Store, settings: DeltaSettings, *, failing: Collection[str]) -> None:
         self._store, self._settings, self._failing = store, settings, failing
         self._sample_sums, self._late = SampleSums(store), LateScores()
+        self._kept = KeptRollups(store)
         self._seen: rollups.ChangedMinutes | None = None
         self._is_complete = False
 
@@ -68,6 +70,8 @@ class DeltaJob:
         changed = rollups.changed(self._store, version)
         past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
         self._sample_sums.run(now, version, int(now) - past)
+        if changed is not None:
+            self._kept.forget(changed.first)
         is_news = changed is not None and changed != self._seen
         ticks = due(
             int(now),
@@ -95,7 +99,9 @@ class DeltaJob:
         run = _TickRun(self._store, self._settings, self._failing, writer, self._late)
         for part in _parts(ticks.amended):
             run.tick(part)
-        newest = [columns for part in _parts(ticks.current) for columns in run.tick(part)]
+        newest = [
+            columns for part in _parts(ticks.current) for columns in run.tick(part, self._kept)
+        ]
         latest = (columns.since_tick(ticks.current[-1]) for columns in newest)
         rows = tuple(deltas(latest, ticks.closed_until))
         books.mark(self._store, ticks.closed_until, computed)
@@ -132,13 +138,14 @@ class _TickRun:
         self.ticks = 0
         self.late = 0
 
-    def tick(self, part: range) -> list[Columns]:
+    def tick(self, part: range, kept: KeptRollups | None = None) -> list[Columns]:
         """Computes and writes consecutive ticks; returns the columns of the last day.
 
         It goes a day at a time, so that the arrays of a backfill stay bounded.
         """
         past = (self._settings.baseline_days + PAST_DAYS) * DAY * TICK_SECONDS
-        rollups = history.read(self._store, part[0] - past, part[-1], self._settings, self._failing)
+        first, last = part[0] - past, part[-1]
+        rollups = history.read(self._store, first, last, self._settings, self._failing, kept)
         self.late += self._late.count(rollups, self._writer.closed_until)
         if not rollups.series:
             return []
