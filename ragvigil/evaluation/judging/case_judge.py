@@ -118,7 +118,7 @@ def judging(
 
     All of the day's budget is for the run: it has its own record of what was spent. Raises NoJudge.
     """
-    client, references = _client(settings, folder), _references(settings, cases)
+    client, references = judge_client(settings, folder), _references(settings, cases)
     rubrics = load_rubrics()
     asker = Asker(
         client=client,
@@ -137,7 +137,8 @@ def judging(
             asyncio.run_coroutine_threadsafe(client.close(), loop).result(CLOSE_SECONDS)
 
 
-def _client(settings: JudgeSettings, folder: Path) -> Client:
+def judge_client(settings: JudgeSettings, folder: Path) -> Client:
+    """Asks the judge of the settings, with all of the day's budget. Raises NoJudge."""
     if not settings.model:
         raise NoJudge("no judge is configured: [judge] model")
     try:

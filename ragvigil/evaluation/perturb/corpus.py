@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ragvigil.evaluation.case import Case
@@ -55,6 +56,10 @@ class Corpus:
             ):
                 chosen.append(chunk)
         return tuple(chosen)
+
+    def like(self, text: str, most: int) -> list[Gold]:
+        """Up to `most` chunks that share words with a text, the most alike first."""
+        return list(islice(self._like(text), most))
 
     def _like(self, question: str) -> Iterator[Gold]:
         known = [] if self._index is None else self._index.vocab_dict

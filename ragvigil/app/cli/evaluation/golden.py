@@ -277,6 +277,50 @@ def perturb(
     sys.exit(perturb_file(file, out, corpus or (), kind or list(KINDS), seed=seed))
 
 
+@golden.command("draft")
+@asks_daemon
+def draft(
+    config: Config = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Folder of documents that the judge asks about; default live questions."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="single_hop, multi_hop, comparison, unanswerable; again for more."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=500, help="Cases of a corpus.")] = 20,
+    each: Annotated[int, typer.Option(min=1, max=5, help="Questions of a live topic.")] = 2,
+    measured: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="A model that the set will measure; again for more."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed asks about other passages.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Write JSON lines here; default propose to the daemon.")
+    ] = None,
+) -> None:
+    """Drafts cases for topics that no case covers, or from documents; people edit and sign them.
+
+    The judge that asks about documents is never the model that is measured.
+    """
+    from ragvigil.app.cli.evaluation import golden_draft
+    from ragvigil.evaluation.draft.from_documents import Kind
+
+    kinds = kind or [each.value for each in Kind]
+    for name in kinds:
+        if name not in {each.value for each in Kind}:
+            raise typer.BadParameter(f"--kind {name} is not one of {', '.join(Kind)}")
+    settings = triage.settings_of(config)
+    if corpus is None:
+        lines = golden_draft.live_lines(settings, each)
+    else:
+        lines = golden_draft.document_lines(
+            settings, corpus, kinds, count, measured=measured or (), seed=seed
+        )
+    sys.exit(golden_draft.deliver(settings, lines, out) if lines else 1)
+
+
 def _facts(vital: Sequence[str], okay: Sequence[str]) -> list[dict[str, str]] | None:
     facts = [{"fact": text} for text in vital]
     return [*facts, *({"fact": text, "importance": "okay"} for text in okay)] or None

@@ -1,0 +1,1 @@
+"""Drafts of golden cases, for a person to edit and sign."""
