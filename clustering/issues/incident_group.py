@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from clustering.issues.background_rate import LEAST_MEMBERS, Background, is_above
 from clustering.issues.provisional import Key, key_of
@@ -72,6 +73,44 @@ def own_failures(
         for failure in same
     ]
     return sorted(own, key=lambda failure: (failure.time_unix_nano, failure.key))
+
+
+class Counted(Protocol):
+    """What a finding is about, on one route: counts before its onset and since."""
+
+    @property
+    def shown_before(self) -> int:
+        """Records that showed it before."""
+        ...
+
+    @property
+    def records_before(self) -> int:
+        """All of that time."""
+        ...
+
+    @property
+    def shown(self) -> int:
+        """Records that showed it since."""
+        ...
+
+    @property
+    def records(self) -> int:
+        """All since."""
+        ...
+
+
+def is_more_frequent(counted: Counted) -> bool:
+    """Whether a route that an incident does not name shows what it is about more often than before.
+
+    Most of those that show it must be more than before: they are to join the incident's issue.
+    """
+    before = Background(failing=counted.shown_before, requests=counted.records_before)
+    if not counted.records_before or not counted.records:
+        return False
+    expected = counted.shown_before * counted.records / counted.records_before
+    return expected <= MOST_BACKGROUND * counted.shown and is_above(
+        counted.shown, counted.records, before, chance=CHANCE
+    )
 
 
 def commonest(failures: Sequence[Failure], signals: Collection[str]) -> Key:

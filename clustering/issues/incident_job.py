@@ -14,6 +14,7 @@ from clustering.issues.incident_group import (
     IncidentWindow,
     RouteTraffic,
     commonest,
+    is_more_frequent,
     own_failures,
 )
 from clustering.issues.matching import Placement, opening_event, without_members
@@ -66,7 +67,7 @@ class IncidentIssues:
         """Incidents that last, or ended within LATE. Raises StoreError."""
         filter_ = IncidentFilter(since=max(0, int(now - LATE)))
         listed = stored.find(self._store, filter_, priority=Priority.TICK)
-        gathering = [incident for incident in listed if _gathers(incident)]
+        gathering = [self._wherever(_harming(i), now) for i in listed if _gathers(i)]
         windows = tuple(_window(incident, now) for incident in gathering)
         self._before = {w.incident_id: self._past(w) for w in windows}
         return OpenIncidents(
@@ -74,11 +75,25 @@ class IncidentIssues:
             spikes=tuple(
                 spike
                 for incident, window in zip(gathering, windows, strict=True)
-                for spike in spikes.of_incident(
-                    self._store, _harming(incident), int(window.last) // 60 * 60
-                )
+                for spike in spikes.of_incident(self._store, incident, int(window.last) // 60 * 60)
             ),
         )
+
+    def _wherever(self, incident: Incident, now: float) -> Incident:
+        """The incident with the further routes on which its findings show as clearly.
+
+        A route of little traffic is found later, or never: its answers are harmed all the same.
+        """
+        last = int(min(now, incident.resolved_unix_nano / NANOS or now)) // 60 * 60
+        findings = []
+        for finding in incident.findings:
+            if any(finding.routes):
+                every = spikes.by_route(self._store, finding, last)
+                more = {spike.route for spike in every if is_more_frequent(spike)}
+                routes = tuple(sorted({*filter(None, finding.routes), *more}))
+                finding = replace(finding, routes=routes)
+            findings.append(finding)
+        return replace(incident, findings=tuple(findings))
 
     def place(self, windows: Sequence[IncidentWindow], index: IssueIndex, now: float) -> Placement:
         """The answers of each incident in its issue, wherever they were, unless a person has it."""
@@ -168,7 +183,7 @@ def _shows_answers(kind: FindingKind, signal: str) -> bool:
 
 
 def _window(incident: Incident, now: float) -> IncidentWindow:
-    findings = _harming(incident).findings
+    findings = incident.findings
     first = min(finding.since_unix_nano for finding in findings) / NANOS
     last = incident.resolved_unix_nano / NANOS if incident.resolved_unix_nano else now
     on_all = any(not any(finding.routes) for finding in findings)

@@ -6,7 +6,7 @@ found that refusals or low values became frequent, the answers that show it are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,75 @@ class Spike:
         if self.label:
             return self.label in (part.strip() for part in score.label.split(","))
         return score.kind is Kind.MODEL and score.value is not None and score.value < self.below
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteSpike:
+    """How many records of a route showed what a finding is about, before its onset and since."""
+
+    route: str
+    shown_before: int
+    records_before: int
+    shown: int
+    records: int
+
+
+def by_route(store: Store, finding: Finding, last: int) -> list[RouteSpike]:
+    """What a finding is about, on every route of its service until the minute `last`.
+
+    Of values of local models those count that lie under the bar of the route's own day before.
+    Empty where no score shows the finding. Raises StoreError.
+    """
+    rubric, _, label = finding.signal.partition(":")
+    if not label and finding.kind not in BY_VALUE:
+        return []
+    first = finding.since_unix_nano // NANOS // 60 * 60
+    window = {
+        "service": finding.service,
+        "environment": finding.environment,
+        "rubric": rubric,
+        "label": label,
+        "since": max(0, first - DAY),
+        "first": first,
+        "end": last + 60,
+    }
+    rows = store.read("spike_routes", window, priority=Priority.TICK)
+    halves = {(row["route"], bool(row["is_during"])): row for row in rows}
+    return [
+        _route_spike(route, label, halves.get((route, False)), halves[route, True])
+        for route, is_during in sorted(halves)
+        if is_during
+    ]
+
+
+def _route_spike(
+    route: str, label: str, before: Mapping[str, Any] | None, during: Mapping[str, Any]
+) -> RouteSpike:
+    bar = bar_of(_counts(before)) if before else 0.0
+
+    def of(half: Mapping[str, Any] | None) -> tuple[int, int]:
+        if half is None:
+            return 0, 0
+        if label:
+            name = "failing" if label == FAILED else "labelled"
+            return int(half[name]), int(half["records"])
+        counts = _counts(half)
+        under = sum(count for place, count in enumerate(counts) if place / 20 < bar)
+        return under, sum(counts)
+
+    shown_before, records_before = of(before)
+    shown, records = of(during)
+    return RouteSpike(
+        route=route,
+        shown_before=shown_before,
+        records_before=records_before,
+        shown=shown,
+        records=records,
+    )
+
+
+def _counts(row: Mapping[str, Any]) -> list[int]:
+    return [int(count) for count in row["answers"]]
 
 
 def of_incident(store: Store, incident: Incident, last: int) -> list[Spike]:

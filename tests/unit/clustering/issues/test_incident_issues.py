@@ -88,6 +88,27 @@ def test_refusals_fail_for_the_time_of_an_incident_and_are_its_issue(works: Work
     assert [issue.members for issue in works.issues()] == [5]
 
 
+def test_a_route_that_the_incident_does_not_name_joins_where_it_shows_as_clearly(
+    works: Works,
+) -> None:
+    before = NOW - 3 * 3600 * SECOND
+    for place, route in enumerate(("/ask", "/chat", "/fees")):
+        first = 100 * (place + 1)
+        healthy = [
+            outcome_of(first + n, value=1.0, route=route, time_unix_nano=before) for n in range(40)
+        ]
+        # On /fees as many refused before: there it is nothing new.
+        usual = [refusing(first + 50 + n, route=route, time_unix_nano=before) for n in range(8)]
+        keep(works.store, *healthy, *(usual if route == "/fees" else []))
+        keep(works.store, *(refusing(10 * (place + 1) + n, route=route) for n in range(6)))
+    keep(works.store, *(outcome_of(40 + n, value=1.0, route="/fees") for n in range(20)))
+    open_incident(works.store, incident_of("refusal:refused"))
+    works.turn()
+    (issue,) = works.issues()
+    assert (issue.members, issue.routes) == (12, ("/ask", "/chat"))
+    assert sorted(where(works.store)) == [*range(10, 16), *range(20, 26)]
+
+
 def test_answers_that_were_in_another_issue_come_into_that_of_the_incident(works: Works) -> None:
     keep(works.store, *many(1, 6, "the quoted words stand in no chunk"))
     works.turn()
