@@ -25,6 +25,7 @@ from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.erased_traces import without_erased
 from ragvigil.app.pipeline.idle import IdleWait
+from ragvigil.app.pipeline.known import is_part, is_stored
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.noticing import Noticing
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
@@ -273,7 +274,8 @@ class Pipeline:
                 self._leave_out(closing)
                 continue
             earlier = stored.get(closing.trace_id)
-            if earlier is not None and self._is_stored(closing, earlier):
+            ours = self._parts.sink.replica
+            if earlier and is_stored(closing, earlier, ours, self._replay_until):
                 self._settle_known(closing, earlier)
             else:
                 unscored.append((closing, earlier))
@@ -329,17 +331,9 @@ class Pipeline:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""
         return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
 
-    def _is_stored(self, closing: Closing, earlier: StoredTrace) -> bool:
-        """Whether the store has this generation or a later one.
-
-        A late log record adds no span, so the generation stays; it changes the trace all the same.
-        """
-        is_change = closing.reason is Closed.LATE_SPAN and closing.first_seq > self._replay_until
-        return earlier.generation >= len(closing.refs) and not is_change
-
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """Accounts for a closing that is stored already: it must have no second effect."""
-        if earlier.generation > len(closing.refs) and closing.first_seq > self._replay_until:
+        if is_part(closing, earlier, self._parts.sink.replica, self._replay_until):
             with self._parts.heartbeat.scores([closing.trace_id]):
                 late = self._parts.scorer.late(closing, earlier)
             self._parts.sink.add([(closing, earlier)], [late], self._clock())

@@ -92,7 +92,7 @@ class Sink:
         clock_unix: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._scores = store, scores
-        self.erased = store.erased
+        self.erased, self.replica = store.erased, store.replica
         self._rows = TraceRows(rubrics, replica=store.replica, epoch=store.epoch)
         settled = settled or {}
         self._ledger = FrameLedger(settled, begin)

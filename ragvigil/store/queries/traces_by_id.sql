@@ -6,7 +6,8 @@ SELECT
     argMax(toUnixTimestamp64Nano(time), traces.generation) AS time_nanos,
     argMax(toUnixTimestamp64Nano(received), traces.generation) AS received_nanos,
     argMax(record_ids, traces.generation) AS record_ids,
-    argMax(traces.kept, traces.generation) AS kept
+    argMax(traces.kept, traces.generation) AS kept,
+    argMax(toString(traces.replica), traces.generation) AS writer
 FROM traces
 WHERE late = 0 AND trace_id IN {trace_ids:Array(String)}
 GROUP BY trace_id

@@ -56,6 +56,7 @@ class StoredTrace:
     """The newest stored generation of a trace; `received_unix_nano` is when its first one came.
 
     `generation` is the number of its spans; `not_kept` of them were left out by the settings.
+    `replica` is the daemon that stored it.
     """
 
     generation: int
@@ -63,6 +64,7 @@ class StoredTrace:
     received_unix_nano: int = 0
     record_ids: tuple[str, ...] = ()
     not_kept: int = 0
+    replica: str = ""
 
     def parted(self, spans: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
         """Spans of this trace, told apart by number alone: those kept, and those left out."""
@@ -315,6 +317,7 @@ def _stored(row: Mapping[str, object]) -> StoredTrace:
         received_unix_nano=int(str(row["received_nanos"])),
         record_ids=tuple(ids),
         not_kept=max(0, generation - int(str(row["kept"]))),
+        replica=str(row.get("writer", "")),
     )
 
 
