@@ -40,11 +40,32 @@ def judge_align(
     rubric: Annotated[
         str | None, typer.Option(help="This rubric only.", autocompletion=rubric_names)
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of labelled sets: choose examples for the prompt from them."),
+    ] = None,
+    shots: Annotated[int, typer.Option(min=2, max=12, help="With --data: examples shown.")] = 4,
+    rows: Annotated[int, typer.Option(min=30, help="With --data: most answers of a rubric.")] = 200,
+    out: Annotated[
+        Path | None, typer.Option(help="With --data: write examples that help here.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Fits to people's labels the value below which an answer fails: kappa before and after."""
+    """Fits to people's labels the value below which an answer fails: kappa before and after.
+
+    With --data it chooses examples for the judge's prompt instead, and needs no daemon.
+    """
     from ragvigil.app.cli.grading.judge_align import print_alignments
 
+    if data is not None:
+        from ragvigil.app.cli.grading.judge_shots import align_by_examples
+
+        settings = triage.settings_of(config)
+        sys.exit(
+            align_by_examples(
+                settings, data, rubric=rubric or "", rows=rows, shots=shots, out=out, as_json=json
+            )
+        )
     print_alignments(triage.fetch(config, "judge-alignments", rubric=rubric), as_json=json)
 
 

@@ -72,9 +72,9 @@ def measure(settings: Settings, folder: Path, *, rubric: str, rows: int, as_json
         sets = read_sets(folder)
         found = asyncio.run(_measure(settings, sets, rubric, rows))
     except OSError as error:
-        return _refused(f"{folder}: cannot be read: {error.strerror or error}")
+        return refuse(f"{folder}: cannot be read: {error.strerror or error}")
     except (NotConfigured, Unpriced, NothingToMeasure) as error:
-        return _refused(str(error))
+        return refuse(str(error))
     refused = [line for each in sets for line in each.refused]
     for line in refused:
         print_text(line, to=sys.stderr)
@@ -92,7 +92,7 @@ async def _measure(
     """Asks one set and rubric after the other. Raises NothingToMeasure, NotConfigured, Unpriced."""
     from ragvigil.llm.client import open_client
 
-    rubrics = _judged_rubrics(settings.judge, rubric)
+    rubrics = judged_rubrics(settings.judge, rubric)
     tasks = [
         (each.name, rubrics[name], [answer for answer in each.answers if name in answer.labels])
         for each in sets
@@ -125,7 +125,7 @@ async def _measure(
         await client.close()
 
 
-def _judged_rubrics(judge: JudgeSettings, name: str) -> dict[str, Rubric]:
+def judged_rubrics(judge: JudgeSettings, name: str) -> dict[str, Rubric]:
     """The rubrics to measure: those that a judge scores. Raises NothingToMeasure."""
     known = load_rubrics()
     if name and (name not in known or known[name].judge is None):
@@ -143,7 +143,7 @@ async def _measure_set(
     bar: float | None,
 ) -> JudgeFigures:
     before = _spent(asker)
-    judgements = await asyncio.gather(*(_judge(asker, rubric, answer) for answer in answers))
+    judgements = await asyncio.gather(*(judge_answer(asker, rubric, answer) for answer in answers))
     after = _spent(asker)
     tokens, money = (late - early for late, early in zip(after, before, strict=True))
     is_priced = price_of(settings, datetime.now(UTC).date()) is not None
@@ -158,7 +158,8 @@ def _spent(asker: Asker) -> tuple[float, float]:
     return spent.tokens, spent.money
 
 
-async def _judge(asker: Asker, rubric: Rubric, answer: LabelledAnswer) -> Judgement:
+async def judge_answer(asker: Asker, rubric: Rubric, answer: LabelledAnswer) -> Judgement:
+    """What the judge says of a labelled answer."""
     result = await asker.ask(answer.record, Family(asked=rubric), Purpose.TRY)
     score = next(score for score in result.scores if score.rubric == rubric.name)
     return Judgement(
@@ -214,8 +215,8 @@ def _show(found: Sequence[JudgeFigures], model: str) -> None:
             each.set,
             each.rubric,
             figures.count(each.n),
-            _interval(asdict(each.auroc)) if each.auroc else "–",
-            _interval(kappa),
+            with_interval(asdict(each.auroc)) if each.auroc else "–",
+            with_interval(kappa),
             figures.count(each.missing),
             figures.count(each.tokens),
             "unknown" if each.usd is None else f"{each.usd:.4f}",
@@ -228,10 +229,10 @@ def _show(found: Sequence[JudgeFigures], model: str) -> None:
             print_text(f"{each.set}, {each.rubric}: {each.missing} missing: {each.why_missing}")
 
 
-def _interval(figure: Mapping[str, float | None]) -> str:
+def with_interval(figure: Mapping[str, float | None]) -> str:
     """A figure with its interval, 95 %.
 
-    >>> _interval({"value": 0.7, "low": 0.6, "high": 0.8}), _interval({"value": None})
+    >>> with_interval({"value": 0.7, "low": 0.6, "high": 0.8}), with_interval({"value": None})
     ('0.70 [0.60, 0.80]', '–')
     """
     if figure["value"] is None:
@@ -240,6 +241,7 @@ def _interval(figure: Mapping[str, float | None]) -> str:
     return f"{figures.score(figure['value'])} [{low}, {high}]"
 
 
-def _refused(sentence: str) -> int:
+def refuse(sentence: str) -> int:
+    """Says why nothing was measured; returns the exit status."""
     print_text(sentence, to=sys.stderr)
     return WRONG_USE
