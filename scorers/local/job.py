@@ -4,6 +4,9 @@ Records are sampled by the same hash as for the judge, at a rate that is never l
 records have these scores too: they are the control variates of the judged means. The rate halves
 when records were left over and grows while there is time. Records left over are counted. Skips
 replayed traffic, and everything while the core itself is behind.
+
+The entailment model takes more time than all others: it reads a share of the same records, at a
+rate of its own that halves before theirs does, and grows when theirs is 1.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ragvigil.store.scores.judged import StoredRecord
 from scorers.golden import Case
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
+from scorers.local.entailment import Entailer, entailment
 from scorers.local.golden_questions import GoldenQuestions
 from scorers.local.relevance import relevance
 from scorers.local.utilization import utilization
@@ -37,9 +41,15 @@ RECORDS = Counter(
 )
 RATE = Gauge("ragvigil_local_rate", "Share of the records that local models score, 0 to 1.")
 RATE.set(1.0)
+ENTAILMENT_RATE = Gauge(
+    "ragvigil_local_entailment_rate",
+    "Share of the records that the local entailment model reads, 0 to 1.",
+)
 WAITING_RECORDS, BATCH_RECORDS = 256, 16
 IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
 LEAST_RATE = 1 / 64  # never 0: without records the rate could not recover
+FIRST_ENTAILMENT_RATE = 0.25
+"""It doubles in some 30 s: too low a start costs less than records without any local score."""
 
 
 def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
@@ -52,7 +62,7 @@ class LocalScoring:
 
     Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
     sampling rate. Questions near-identical to one of `golden` have the scores of golden cases. The
-    core sets `is_behind` while it has no time to spare.
+    core sets `is_behind` while it has no time to spare. Without `entailer` no sentence is read.
     """
 
     def __init__(
@@ -65,6 +75,7 @@ class LocalScoring:
         salt: str,
         least_rate: float,
         golden: Iterable[Case] = (),
+        entailer: Entailer | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inference, self._writer, self._deliver = inference, writer, deliver
@@ -73,6 +84,9 @@ class LocalScoring:
         self._least = max(LEAST_RATE, least_rate)
         self._clock = clock
         self.rate, self._left_over, self._adapted = 1.0, 0, clock()
+        self._entailer = entailer
+        self.entailment_rate = max(FIRST_ENTAILMENT_RATE, self._least) if entailer else 0.0
+        ENTAILMENT_RATE.set(self.entailment_rate)
         # Appended to by the pipeline's thread, popped by ours: both are atomic.
         self._waiting: deque[tuple[StoredRecord, float]] = deque()
         self._stop = Event()
@@ -118,8 +132,11 @@ class LocalScoring:
             self._thread.join(5)
 
     def status(self) -> dict[str, object]:
-        """The rate and the queue length, for `status`."""
-        return {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
+        """The rates and the queue length, for `status`."""
+        status: dict[str, object] = {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
+        if self._entailer is not None:
+            status["entailment_rate"] = round(self.entailment_rate, 3)
+        return status
 
     def step(self) -> bool:
         """Scores and writes up to BATCH_RECORDS records; False if there was none, or no time."""
@@ -134,13 +151,26 @@ class LocalScoring:
                 utilization(stored.record, self._inference),
                 *self._golden.scores(stored.record, self._inference),
             )
-            signed = [self._signed(score, rate) for score in scores]
+            signed = [
+                *(self._signed(score, rate) for score in scores),
+                *(self._signed(score, own) for score, own in self._entailed(stored)),
+            ]
             if any(score.value is not None for score in signed):
                 verdicts.append((stored, signed))
         if verdicts:
             self._deliver(verdicts)
         RECORDS.labels("scored").inc(len(verdicts))
         return True
+
+    def _entailed(self, stored: StoredRecord) -> Iterable[tuple[Score, float]]:
+        """The scores by the entailment model and their rate; none of records that it does not read.
+
+        The sample is by the same hash as the others', at a rate that is never higher.
+        """
+        rate = min(self.entailment_rate, self.rate)
+        if self._entailer is None or not is_sampled(stored.record.trace_id, rate, self._salt):
+            return ()
+        return [(score, rate) for score in entailment(stored.record, self._entailer)]
 
     def _signed(self, score: Score, rate: float) -> Score:
         stream = Stream.PROXY if score.rubric in self._judged else Stream.BASE
@@ -165,6 +195,17 @@ class LocalScoring:
             return
         self._adapted = self._clock()
         left_over, self._left_over = self._left_over, 0
+        if self._entailer is not None and self._adapted_entailment(is_late=bool(left_over)):
+            return
         rate = self.rate / 2 if left_over else self.rate * 1.25
         self.rate = min(1.0, max(self._least, rate))
         RATE.set(self.rate)
+
+    def _adapted_entailment(self, *, is_late: bool) -> bool:
+        """Changes the rate of the entailment model; False if that of all models must change."""
+        before = self.entailment_rate
+        if not is_late and self.rate < 1:
+            return False
+        self.entailment_rate = min(1.0, max(self._least, before / 2 if is_late else before * 1.25))
+        ENTAILMENT_RATE.set(self.entailment_rate)
+        return self.entailment_rate != before

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from scorers.grounding.entailment import Support, mean_odds
+from scorers.grounding.entailment import Support, joint
 from scorers.grounding.features import measure
 from scorers.grounding.model import answer_value, shipped_model
 from scorers.grounding.premise import Premises
@@ -123,7 +123,7 @@ def _values(answers: Sequence[Measured], judge: Judge) -> Iterator[tuple[float, 
     judged = iter(judge([pair for answer in answers for pair in answer.pairs]))
     for answer in answers:
         own = [next(judged)[Support.SUPPORTED] for _ in answer.pairs]
-        both = [mean_odds(*chances) for chances in zip(answer.trees, own, strict=True)]
+        both = [joint(*chances) for chances in zip(answer.trees, own, strict=True)]
         yield answer_value(answer.trees), answer_value(own), answer_value(both)
 
 

@@ -84,6 +84,7 @@ class DeferredScoring:
             judged=self.judged,
             salt=judge.salt,
             golden=read_golden(golden).values() if golden else (),
+            entailer=inference if settings.inference.enabled else None,
             least_rate=max(judge.sample_rate, *judge.routes.values(), 0.0) if judge.model else 0.0,
         )
 

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from prometheus_client import REGISTRY
 
 from ragvigil.inference.outcome import Reason, Unavailable
+from ragvigil.inference.weights import ModelFile
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.local.job import (
     ADAPT_SECONDS,
     BATCH_RECORDS,
+    FIRST_ENTAILMENT_RATE,
     LEAST_RATE,
     WAITING_RECORDS,
     LocalScoring,
@@ -45,6 +47,11 @@ class Words:
         table = np.array(rows, np.float32)
         return table / np.linalg.norm(table, axis=1, keepdims=True)
 
+    def entail(
+        self, _file: ModelFile, pairs: Sequence[tuple[str, str]]
+    ) -> NDArray[np.float32] | Unavailable:
+        return np.array([[0.9, 0.05, 0.05] for _ in pairs], np.float32)
+
     def close(self) -> None:
         self.has_model = False
 
@@ -56,6 +63,7 @@ class Local:
     model: Words = field(default_factory=Words)
     judged: frozenset[str] = frozenset()
     least_rate: float = 0.0
+    reads_sentences: bool = False
     now: float = 0.0
     written: list[tuple[StoredRecord, Sequence[Score]]] = field(default_factory=list)
 
@@ -67,6 +75,7 @@ class Local:
             judged=self.judged,
             salt="s",
             least_rate=self.least_rate,
+            entailer=self.model if self.reads_sentences else None,
             clock=lambda: self.now,
         )
 
@@ -186,3 +195,35 @@ def test_a_batch_that_fails_does_not_end_the_thread() -> None:
     local.scoring.start()
     assert arrived.wait(PATIENCE_SECONDS)
     local.scoring.stop()
+
+
+def test_the_entailment_model_reads_a_share_of_the_sample_at_its_own_rate() -> None:
+    local = Local(reads_sentences=True)
+    local.scoring.offer(outcomes(120))
+    local.drain()
+    read = [
+        {score.inclusion_probability for score in scores if score.scorer == "entailment"}
+        for _, scores in local.written
+    ]
+    assert len(read) == 120
+    assert 10 < sum(map(bool, read)) < 60
+    assert set[float]().union(*read) == {FIRST_ENTAILMENT_RATE}
+
+
+def test_with_too_little_time_sentences_are_left_out_before_records_are() -> None:
+    local = Local(reads_sentences=True)
+    for _ in range(2):
+        local.scoring.offer(outcomes(WAITING_RECORDS + 5))
+        local.now += ADAPT_SECONDS
+        local.drain()
+    assert (local.scoring.rate, local.scoring.entailment_rate) == (1.0, FIRST_ENTAILMENT_RATE / 4)
+    for _ in range(20):
+        local.scoring.leave_out(1)
+        local.now += ADAPT_SECONDS
+        local.scoring.step()
+    assert local.scoring.entailment_rate == local.scoring.rate == LEAST_RATE
+    for _ in range(60):
+        local.now += ADAPT_SECONDS
+        local.scoring.step()
+        assert local.scoring.entailment_rate == LEAST_RATE or local.scoring.rate == 1
+    assert local.scoring.status()["entailment_rate"] == 1.0
