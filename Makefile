@@ -9,7 +9,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 MEMORY := /dev/shm
 IN_MEMORY = $(shell $(PYTHON) -c 'import shutil; print(shutil.disk_usage("$(MEMORY)").free >> 33)' 2>/dev/null)
 
-.PHONY: demo test slow check lock audit bench bench-small storm browser pictures package-check newcomer docs clean
+.PHONY: demo test slow check lock audit bench bench-small storm proof proof-full sbom browser pictures package-check newcomer docs clean
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -62,6 +62,16 @@ storm: $(READY) ## kills under load and while the judge works, damage of 49 kind
 	@$(BIN)/python bench/judge_storm.py
 	@$(BIN)/python bench/damage.py
 	@$(BIN)/python bench/full_disk.py
+
+proof: $(READY) ## every promise about damage, kills, outages, secrets at small sizes; docs/proof.md
+	@$(BIN)/python bench/proof.py
+
+proof-full: $(READY) ## the same at full sizes: some hours
+	@$(BIN)/python bench/proof.py --full
+
+sbom: $(READY) ## sbom.json: the libraries of requirements.lock with their hashes, as CycloneDX
+	@$(BIN)/uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock \
+		--output-format JSON --output-file sbom.json
 
 browser: $(READY) ## every page in Chromium: who can use it, what strangers' texts do, eight clicks
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m world tests/browser

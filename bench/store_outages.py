@@ -1,0 +1,140 @@
+"""A ClickHouse server that is down, slow and read-only under load: nothing lost, all catches up.
+
+    .venv/bin/python bench/store_outages.py [--small] [--seconds N]
+
+The server is the embedded engine behind ClickHouse's HTTP interface (`tests/clickhouse_http.py`),
+in a process of its own: a stand-in, since no real one can be had here. Spans arrive at an even rate
+all the time; meanwhile the server is killed for N seconds, then answers slowly, then refuses every
+insert as a read-only replica does. Afterwards every acknowledged span must be stored, once, and
+the daemon must have said in its log that the store is down, in lines and not in floods.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+
+from bench.rig import otlp_requests
+from bench.rig.report import finish, progress
+from ragvigil.app.demo.child_daemon import ChildDaemon, start
+from tests.clickhouse_http import Server
+
+SEED = 21
+RATE, SMALL_RATE, TRACES = 500, 100, 5
+SPANS = TRACES * otlp_requests.SPANS_A_TRACE
+SECONDS, SMALL_SECONDS = 60.0, 5.0
+SLOW_SECONDS = 0.5
+CATCH_UP_SECONDS = 900.0
+MOST_LINES = 40
+
+
+class Load(threading.Thread):
+    """Posts at an even rate until `stop`; counts what was acknowledged and refused."""
+
+    def __init__(self, address: str, bodies: list[bytes], rate: float) -> None:
+        super().__init__(daemon=True)
+        self.acknowledged, self.refused = 0, 0
+        self._url, self._bodies, self._pause = f"http://{address}/v1/traces", bodies, SPANS / rate
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        """One request after the other, each once."""
+        due = time.monotonic()
+        with httpx2.Client(timeout=30) as client:
+            for body in self._bodies:
+                if self._stop_asked.is_set():
+                    return
+                reply = client.post(
+                    self._url, content=body, headers={"content-type": "application/x-protobuf"}
+                )
+                self.acknowledged += reply.status_code == 200
+                self.refused += reply.status_code != 200
+                due += self._pause
+                self._stop_asked.wait(max(0.0, due - time.monotonic()))
+
+    def stop(self) -> None:
+        """Ends after the request under way."""
+        self._stop_asked.set()
+        self.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seconds", type=float, help="length of each outage")
+    options = parser.parse_args()
+    seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
+    rate = SMALL_RATE if options.small else RATE
+    requests = int(rate / SPANS * 8 * seconds) + 400
+    bodies = otlp_requests.make(requests * TRACES, seed=SEED, per_request=TRACES)
+    with tempfile.TemporaryDirectory() as name, Server(Path(name) / "server") as server:
+        settings = {"RAGVIGIL_STORE__URL": server.url, "RAGVIGIL_STORE__RETRY_SECONDS": "2"}
+        settings["RAGVIGIL_INFERENCE__ENABLED"] = "false"
+        daemon = start(Path(name) / "data", settings=settings)
+        try:
+            daemon.wait_ready()
+            load = Load(daemon.http, bodies, rate)
+            load.start()
+            _outages(server, seconds)
+            load.stop()
+            ledger, waited = _caught_up(daemon, load.acknowledged * SPANS)
+        finally:
+            status = daemon.stop(100)
+        lines = (Path(name) / "data" / "daemon.log").read_text(errors="replace").splitlines()
+    sent = load.acknowledged * SPANS
+    said = [line for line in lines if "level=error" in line or "level=warning" in line]
+    figures: dict[str, object] = {
+        "outage_seconds": seconds,
+        "spans_a_second": rate,
+        "spans_acknowledged": sent,
+        "requests_refused": load.refused,
+        "ledger": ledger,
+        "caught_up_after_s": round(waited, 1),
+        "lines_of_warning": len(said),
+        "exit_status": status,
+    }
+    bars = {
+        "no request was refused": not load.refused,
+        "no acknowledged span is lost": ledger["stored"] + ledger["duplicate"] == sent,
+        "it catches up": not ledger["in_spool"],
+        f"at most {MOST_LINES} lines about it": len(said) <= MOST_LINES,
+        "something is said about it": bool(said),
+    }
+    finish("store_outages", figures, bars, seed=SEED)
+
+
+def _outages(server: Server, seconds: float) -> None:
+    time.sleep(seconds)
+    for name in ("down", "slow", "read-only"):
+        progress(f"the store is {name} for {seconds:g} s")
+        if name == "down":
+            server.stop()
+        else:
+            server.fault(**({"slow": SLOW_SECONDS} if name == "slow" else {"readonly": 1}))
+        time.sleep(seconds)
+        if name == "down":
+            server.start()
+        else:
+            server.fault()
+        time.sleep(seconds)
+
+
+def _caught_up(daemon: ChildDaemon, spans: int) -> tuple[dict[str, int], float]:
+    """The ledger once all is stored, or as it is when patience ends, and the seconds waited."""
+    began = time.monotonic()
+    while True:
+        ledger = dict(daemon.get("ledger")["spans"])
+        waited = time.monotonic() - began
+        done = ledger["stored"] >= spans and not ledger["in_spool"]
+        if done or waited > CATCH_UP_SECONDS:
+            return ledger, waited
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    main()
