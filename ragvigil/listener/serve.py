@@ -77,7 +77,7 @@ async def serve(
         reloads.add(lambda: partial(setattr, config, "ssl", tls.context()))
     listening = _listen(endpoint)
     defer_accept(listening, limits.deadlines.head_seconds)
-    server = uvicorn.Server(config)
+    server = _Server(config)
     # The process handles SIGTERM and SIGINT itself.
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
     # Without sockets: uvicorn keeps the connections that the acceptor makes, and ends them.
@@ -89,10 +89,32 @@ async def serve(
     try:
         yield listening.getsockname()[1]
     finally:
-        server.should_exit = True
+        server.end()
         await acceptor.stop()
         await serving
         listening.close()
+
+
+class _Server(uvicorn.Server):
+    """Wakes once a second for the date in its replies, and at once for its end.
+
+    uvicorn's own wakes ten times a second, which is most of what an idle listener costs.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ended = asyncio.Event()
+
+    def end(self) -> None:
+        """Stops serving; for the event loop's thread."""
+        self.should_exit = True
+        self._ended.set()
+
+    async def main_loop(self) -> None:
+        """Until `end`."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), 1.0)
 
 
 def _config(application: Any, limits: ConnectionLimits, stop_seconds: int) -> uvicorn.Config:

@@ -102,3 +102,12 @@ async def test_a_late_span_is_counted_once(
     assert (counted["acknowledged"], counted["stored"], counted["not_kept"]) == (5, 3, 2)
     assert core.balance.mismatch() == 0
     assert records.spans_not_kept(store, trace_id(1).hex()) == 2
+
+
+def test_a_trace_stored_before_the_setting_kept_all_its_spans(store: Store) -> None:
+    """Its row has no number of kept spans."""
+    store.change(
+        "INSERT INTO traces (trace_id, spans, generation, time, received) "
+        "VALUES ('old', 7, 7, now(), now())"
+    )
+    assert records.spans_not_kept(store, "old") == 0

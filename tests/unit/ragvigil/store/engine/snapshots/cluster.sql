@@ -1326,6 +1326,47 @@ ALTER TABLE ledger ON CLUSTER `main`
 ALTER TABLE traces ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS kept UInt32 DEFAULT spans CODEC(ZSTD(1)) AFTER spans;
 
+ALTER TABLE spans ON CLUSTER `main`
+
+    MODIFY COLUMN ContentHash UInt64 MATERIALIZED cityHash64(Timestamp, Duration, SpanName, SpanKind, StatusCode, arraySort(mapKeys(SpanAttributes))) % 65536 CODEC(T64, ZSTD(1)),
+    MODIFY COLUMN ResourceAttributes CODEC(ZSTD(6)),
+    MODIFY COLUMN SpanAttributes CODEC(ZSTD(6)),
+    MODIFY COLUMN `Events.Attributes` CODEC(ZSTD(6)),
+    MODIFY COLUMN `Links.Attributes` CODEC(ZSTD(6));
+
+ALTER TABLE records ON CLUSTER `main`
+    MODIFY COLUMN query CODEC(ZSTD(6)),
+    MODIFY COLUMN answer CODEC(ZSTD(6)),
+    MODIFY COLUMN words CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrieved.chunk_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrieved.document_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrieved.hash` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrieved.score` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrieved.metadata` CODEC(ZSTD(6)),
+    MODIFY COLUMN `reranked.chunk_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `reranked.document_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `reranked.hash` CODEC(ZSTD(6)),
+    MODIFY COLUMN `reranked.score` CODEC(ZSTD(6)),
+    MODIFY COLUMN `reranked.metadata` CODEC(ZSTD(6)),
+    MODIFY COLUMN `context.chunk_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `context.document_id` CODEC(ZSTD(6)),
+    MODIFY COLUMN `context.hash` CODEC(ZSTD(6)),
+    MODIFY COLUMN `context.score` CODEC(ZSTD(6)),
+    MODIFY COLUMN `context.metadata` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrievals.query` CODEC(ZSTD(6)),
+    MODIFY COLUMN `retrievals.chunk_ids` CODEC(ZSTD(6)),
+    MODIFY COLUMN `citations.quote` CODEC(ZSTD(6));
+
+ALTER TABLE documents ON CLUSTER `main`
+    MODIFY COLUMN content CODEC(ZSTD(6));
+
+ALTER TABLE scores ON CLUSTER `main`
+    MODIFY COLUMN explanation CODEC(ZSTD(6)),
+    MODIFY COLUMN details CODEC(ZSTD(6));
+
+ALTER TABLE record_shapes ON CLUSTER `main`
+    MODIFY COLUMN measures CODEC(ZSTD(6));
+
 CREATE TABLE IF NOT EXISTS offline_gates ON CLUSTER `main`
 (
     run_id String CODEC(ZSTD(1)),
