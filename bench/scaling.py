@@ -35,8 +35,8 @@ TRACES_A_REQUEST = 25
 TAKEOVER_SECONDS, CPU_MORE = 60.0, 0.10
 RESULTS = {
     "scores": "SELECT trace_id, record_id, rubric, value, label FROM scores FINAL",
-    "roll_ups": "SELECT minute, route, rubric, segment, n, total, failed, absent, not_applicable "
-    "FROM rollups FINAL WHERE n + absent + not_applicable > 0",
+    "roll_ups": "SELECT minute, route, rubric, segment, n, round(total, 6), failed, absent, "
+    "not_applicable FROM rollups FINAL WHERE n + absent + not_applicable > 0",
     "signals": "SELECT minute, route, signal, round(sum(n), 6), round(sum(total), 6) FROM "
     "signal_minutes FINAL ARRAY JOIN sums.signal AS signal, sums.n AS n, sums.total AS total "
     "GROUP BY minute, route, signal",

@@ -54,6 +54,7 @@ METRIC_MODULES: Mapping[str, tuple[str, ...]] = {
         "ragvigil.app.pipeline.metrics",
         "ragvigil.app.process.jobs",
         "ragvigil.app.plugins",
+        "ragvigil.app.fleet.leading",
     ),
 }
 """Modules that declare metrics by stage."""

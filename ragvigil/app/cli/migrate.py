@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.settings import Settings
+
+PATIENCE_SECONDS = 300.0
+"""How long a server that does not answer is waited for."""
 
 
 def migrate_store(settings: Settings, *, dry_run: bool) -> int:
@@ -16,16 +20,30 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
     from ragvigil.store.engine.errors import StoreUnusable
     from ragvigil.store.engine.migrate import migrations
     from ragvigil.store.engine.store import Store
+    from ragvigil.store.fleet.lease_table import LeaseTable, statement
 
     if dry_run:
         for migration in migrations():
             print(f"-- {migration.number:04d}_{migration.name}")
-            for statement in migration.statements(settings.store.cluster):
-                print(f"{statement};")
+            for sql in migration.statements(settings.store.cluster):
+                print(f"{sql};")
+        if settings.store.url:
+            print(f"-- leases of a fleet\n{statement(settings.store.cluster)};")
         return 0
     try:
         with hold(settings.data_dir, "core"):
-            Store.open(settings.store, settings.data_dir).close()
+            store = Store.open(settings.store, settings.data_dir)
+            patience = threading.Event()
+            timer = threading.Timer(PATIENCE_SECONDS, patience.set)
+            timer.start()
+            is_ready, trouble = store.wait_ready(patience), store.status().trouble
+            timer.cancel()
+            store.close()
+            if not is_ready:
+                print(f"the tables are not up to date: {trouble}", file=sys.stderr)
+                return 2
+            if settings.store.url:
+                LeaseTable(settings.store).newest()  # the first look makes the table
     except (StoreUnusable, DirectoryTaken) as error:
         print(error, file=sys.stderr)
         return 2

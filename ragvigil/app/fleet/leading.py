@@ -27,16 +27,19 @@ class Collects(Protocol):
 
 
 class Leading:
-    """Whether this daemon leads; without a lease (embedded) always, as the folder's lock says so.
+    """Whether this daemon leads. Without a lease it does so always, as the lock of the folder of an
+    embedded store says, or never: an edge (`is_edge`).
 
     `changed` is called once when the lease is lost, or won by a daemon that runs as an edge: what
     was built then no longer fits, and a new life of the core is to begin.
     """
 
-    def __init__(self, lease: Lease | None, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, lease: Lease | None, changed: Callable[[], None], *, is_edge: bool = False
+    ) -> None:
         self._lease, self._changed = lease, changed
         self._ended = threading.Event()
-        self._led = lease is None
+        self._led = lease is None and not is_edge
         self._trouble = ""
         # Asked at each scrape: a process that was stopped must not say what was true before.
         LEADS.set_function(lambda: self.is_held)

@@ -43,7 +43,7 @@ class Part:
             table = LeaseTable(settings.store)
             lease = Lease(table, store.replica, address=address_of(settings))
             store.guard(Fence(lease))
-        self.leading = Leading(lease, stop.set)
+        self.leading = Leading(lease, stop.set, is_edge=not self.leads)
 
     @property
     def leads(self) -> bool:

@@ -20,6 +20,9 @@ class Role(StrEnum):
     ANALYST = "analyst"
     """Rolls up, watches, groups, explains; serves pages and the series' metrics."""
 
+    def __repr__(self) -> str:
+        return repr(self.value)
+
 
 class FleetSettings(BaseModel):
     """This daemon's part in a fleet: many edges, one analyst, one ClickHouse server."""

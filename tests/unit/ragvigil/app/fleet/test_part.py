@@ -171,6 +171,13 @@ def test_one_that_loses_the_lease_shows_nothing_and_begins_anew(
     leading.stop()
 
 
+def test_an_edge_never_leads_and_a_daemon_of_its_own_store_always_does() -> None:
+    Leading(None, lambda: None, is_edge=True)
+    assert REGISTRY.get_sample_value("ragvigil_leads") == 0
+    assert Leading(None, lambda: None).take()
+    assert REGISTRY.get_sample_value("ragvigil_leads") == 1
+
+
 def test_a_name_is_made_once_and_a_store_of_ones_own_has_none(tmp_path: Path) -> None:
     assert replica_of(tmp_path, "", "x") == ""
     assert replica_of(tmp_path, "http://h:8123/d", "x") == "x"
