@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
@@ -30,7 +30,7 @@ from ragvigil.web.views.cases.words import (
     set_lead,
     waiting,
 )
-from ragvigil.web.views.golden import ProposePost
+from ragvigil.web.views.golden import CaseForm, CasesForm, ProposePost
 from ragvigil.web.views.reports import headings
 from ragvigil.web.views.reports.digest import GoldenAgeForm, golden_age, uncovered
 
@@ -74,14 +74,8 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
     found = waiting(proposals, signer_of(person, source))
     scope = scope_of(request)
     place = {name: getattr(scope, name) for name in ("service", "environment", "route")}
-    standing = chosen["standing"]
-    matches = [
-        each
-        for each in listed.cases
-        if is_match(each, {**chosen, **place, "standing": ""})
-        and standing in ("", listed.standings.get(each.case_id))
-    ]
-    first, holds = found.first, contract(listed)
+    matches = [each for each in listed.cases if _is_chosen(each, listed, {**chosen, **place})]
+    first = found.first
     return render(
         request,
         "golden.html",
@@ -91,12 +85,7 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         listed=listed,
         lead=set_lead(listed.mix),
         missing=composition_says(listed.mix),
-        holds=holds,
-        holds_says=contract_says(holds),
-        age=_age(request),
-        gaps=uncovered(topics(request, place["service"], place["environment"]).maps),
-        last_run=next(iter(evaluations(request, limit=1).evaluations), None),
-        words=headings,
+        **_standing(request, listed),
         bars=[
             mix_bar(**part.model_dump(exclude={"query_type"}), name=part.query_type)
             for part in listed.mix.parts
@@ -109,6 +98,25 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         status=409 if problem else 200,
         tags=sorted({each for listed_case in listed.cases for each in listed_case.tags})[:60],
     )
+
+
+def _is_chosen(each: CaseForm, listed: CasesForm, chosen: Mapping[str, str]) -> bool:
+    standing = chosen["standing"]
+    is_standing = standing in ("", listed.standings.get(each.case_id))
+    return is_standing and is_match(each, {**chosen, "standing": ""})
+
+
+def _standing(request: Request, listed: CasesForm) -> dict[str, Any]:
+    """Whether the set still holds what it held: standings, age, gaps, the last run of CI."""
+    scope, holds = scope_of(request), contract(listed)
+    return {
+        "holds": holds,
+        "holds_says": contract_says(holds),
+        "age": _age(request),
+        "gaps": uncovered(topics(request, scope.service, scope.environment).maps),
+        "last_run": next(iter(evaluations(request, limit=1).evaluations), None),
+        "words": headings,
+    }
 
 
 def _age(request: Request) -> GoldenAgeForm:

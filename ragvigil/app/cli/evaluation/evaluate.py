@@ -119,7 +119,7 @@ def evaluate(
     is not mended, 3 where nothing can be said. Ctrl-C keeps what was answered.
     """
     from ragvigil.app.cli.evaluation.asking import HowAsked, ask_cases
-    from ragvigil.app.cli.evaluation.send import send_gate, send_run
+    from ragvigil.app.cli.evaluation.send import send_run
     from ragvigil.evaluation.cache import Replies
 
     settings = triage.settings_of(config)
@@ -135,9 +135,7 @@ def evaluate(
     if about:
         status = about.conclude(results.results, settings, resolve_in, as_json=json)
     if send:
-        send_run(settings, results, outcomes)
-        if compared:
-            send_gate(settings, compared)
+        send_run(settings, results, outcomes, compared)
     sys.exit(status)
 
 

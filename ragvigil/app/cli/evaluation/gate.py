@@ -23,41 +23,49 @@ PASSES, WORSE, CANNOT_SAY = 0, 1, 3
 ResultFile = Annotated[Path, typer.Argument(help="A file that `ragvigil evaluate --out` wrote.")]
 
 
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(metavar="RUBRIC=FALL", help="Largest allowed fall, as in groundedness=0.08."),
+]
+Floors = Annotated[
+    list[str] | None, typer.Option(metavar="RUBRIC=MEAN", help="Least mean of the new run.")
+]
+MayPass = Annotated[
+    bool, typer.Option("--cannot-say-passes", help="Exit with 0, not 3, for too few cases.")
+]
+Markdown = Annotated[
+    Path | None, typer.Option(help="Also write a comment for the pull request here.")
+]
+Junit = Annotated[Path | None, typer.Option(help="Also write JUnit XML for the CI server here.")]
+Commits = Annotated[
+    str,
+    typer.Option(
+        metavar="RANGE",
+        help="Commits of NEW, as in v2.4.0..HEAD: cases of the issues that their trailers "
+        "Ragvigil-Fixes name must pass.",
+    ),
+]
+Fixes = Annotated[
+    list[str] | None, typer.Option(metavar="ISSUE", help="The same, for an issue by its id.")
+]
+Send = Annotated[
+    bool, typer.Option("--send", help="Send it to the daemon, which has the run NEW already.")
+]
+
+
 @asks_daemon
 def gate(
     base: ResultFile,
     new: ResultFile,
     config: Config = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RUBRIC=FALL", help="Largest allowed fall, as in groundedness=0.08."),
-    ] = None,
-    floor: Annotated[
-        list[str] | None, typer.Option(metavar="RUBRIC=MEAN", help="Least mean of the new run.")
-    ] = None,
-    cannot_say_passes: Annotated[
-        bool, typer.Option("--cannot-say-passes", help="Exit with 0, not 3, for too few cases.")
-    ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Also write a comment for the pull request here.")
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(help="Also write JUnit XML for the CI server here.")
-    ] = None,
-    commits: Annotated[
-        str,
-        typer.Option(
-            metavar="RANGE",
-            help="Commits of NEW, as in v2.4.0..HEAD: cases of the issues that their trailers "
-            "Ragvigil-Fixes name must pass.",
-        ),
-    ] = "",
-    fixes: Annotated[
-        list[str] | None, typer.Option(metavar="ISSUE", help="The same, for an issue by its id.")
-    ] = None,
-    send: Annotated[
-        bool, typer.Option("--send", help="Send it to the daemon, which has the run NEW already.")
-    ] = False,
+    limit: Limits = None,
+    floor: Floors = None,
+    cannot_say_passes: MayPass = False,
+    markdown: Markdown = None,
+    junit: Junit = None,
+    commits: Commits = "",
+    fixes: Fixes = None,
+    send: Send = False,
     json: Json = False,
 ) -> None:
     """Compares two runs of a golden set. Exits with 1 for worse, 3 for too few cases to say."""

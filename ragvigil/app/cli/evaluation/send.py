@@ -22,10 +22,12 @@ MOST_SENTENCES, MOST_LETTERS, MOST_COMPARISONS = 50, 1000, 2000
 """What the daemon takes of a gate."""
 
 
-def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) -> None:
+def send_run(
+    settings: Settings, results: Results, outcomes: Sequence[Outcome], compared: Gate | None
+) -> None:
     """Sends every case with its values, and prints how the set stands beside live traffic.
 
-    Raises Refused or Unreachable.
+    `compared` is what the gate said of the run, if it was asked. Raises Refused or Unreachable.
     """
     from ragvigil.app.client import api
 
@@ -34,6 +36,8 @@ def send_run(settings: Settings, results: Results, outcomes: Sequence[Outcome]) 
     for first in range(0, len(cases), AT_ONCE):
         body = {**run, "cases": cases[first : first + AT_ONCE]}
         api.post(settings, "evaluations", body, role="ingest")
+    if compared:
+        send_gate(settings, compared)
     _say_beside_live(settings, run["run_id"])
 
 

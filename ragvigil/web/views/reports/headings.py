@@ -241,6 +241,16 @@ def week_heading(found: DigestForm) -> str:
     return f"This week: {listed(parts)}" if parts else "Nothing of this week waits for you"
 
 
+def compared_name(rubric: str) -> str:
+    """What the gate compared, as pages name it.
+
+    >>> compared_name("citation_validity"), compared_name("injected_context:passed")
+    ('citation validity', 'cases that pass injected context')
+    """
+    name, _, passed = rubric.replace("_", " ").partition(":passed")
+    return f"cases that pass {name}" if rubric.endswith(":passed") else name + passed
+
+
 def change_in_points(each: ComparisonForm) -> str:
     """The change of a comparison, in points."""
     return points(each.new - each.base)

@@ -14,7 +14,7 @@ from clustering.golden.case import parse
 from ragvigil.app.cli.evaluation.golden_file import export_cases
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
-from ragvigil.model.golden import CaseState, GoldenCase
+from ragvigil.model.golden import CaseRun, CaseState, GoldenCase
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
 from ragvigil.web.settings import WebSettings
@@ -346,3 +346,34 @@ async def test_a_daemon_without_a_set_says_so(store: Store, tmp_path: Path) -> N
     settings = WebSettings.model_validate({"tokens_file": tokens_file(tmp_path)})
     shown = await Reader(api(store, Quiet(), settings), "rita").page("/golden")
     assert "No golden set is kept here" in shown
+
+
+async def test_the_page_says_which_cases_that_passed_fail_again(
+    store: Store, job: GoldenJob, app: ASGIApp
+) -> None:
+    now = NOW * 10**9
+    names = ("steady", "again")
+    kept = [
+        GoldenCase(
+            case_id=name, question=f"Is it {name}?", state=CaseState.PASSING, approved_by="bob",
+            approved_unix_nano=now - 30 * 86_400 * 10**9,
+        )
+        for name in names
+    ]  # fmt: skip
+    runs = [
+        CaseRun(
+            case_id=name, time_unix_nano=now - (9 - place) * 10**9, against="target",
+            is_pass=name == "steady" or place < 2, why="",
+        )
+        for name in names for place in range(8)
+    ]  # fmt: skip
+    golden.write(store, now, cases=kept, runs=runs)
+    assert job.passing.standings() == {"steady": "steady", "again": "fails_again"}
+    page = await Reader(app, "mara").page("/golden")
+    text = html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+    assert "One case that passed fails again" in text
+    assert "2 cases 1 still passes, 1 fails again" in text
+    assert "How CI sends one" in text
+    only = await Reader(app, "mara").page("/golden?standing=fails_again")
+    assert "Is it again?" in only
+    assert "Is it steady?" not in only
