@@ -229,6 +229,11 @@ def use_accepted(rubrics: Iterable[Rubric]) -> None:
     _accepted_rubrics = {rubric.name: rubric for rubric in rubrics}
 
 
+def all_accepted() -> Mapping[str, Rubric]:
+    """The rubrics of `use_accepted` by name."""
+    return _accepted_rubrics
+
+
 def accepted_rubrics() -> Mapping[str, Rubric]:
     """The rubrics of `use_accepted` by name, without those whose name another rubric has."""
     known = load_rubrics()

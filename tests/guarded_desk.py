@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from clustering.grouping.process import ClusteringChild
 from clustering.issues.job import IssueJob
@@ -35,7 +36,7 @@ from tests.served_api import Commands, commands
 
 MEMBERS, PASSING = 40, 60
 TOKENS = {"approver_token": "appr0ver", "triager_token": "tr1ager", "reader_token": "r3ader"}
-DRAFT = {
+DRAFT: dict[str, Any] = {
     "name": "names_a_deadline",
     "layer": "generation",
     "description": "Whether the answer says how long something takes.",
@@ -111,7 +112,7 @@ class GuardedDesk:
         self.accepted = AcceptedRubrics(store, clock)
         self.accepted.load()
         judging = self.judging
-        self.accepted.bind(self.facts, self.bars, lambda: judging.reason, judging.renew_rubrics)
+        self.accepted.bind(self.facts, self.bars, judging)
         self.accepted.guards = Guards(store, self.issues, judging, clock)
         self.web = api(
             store,

@@ -154,7 +154,7 @@ async def in_session(
         Judge(
             asker_of(client, settings.model, seed=0),
             queue,
-            judged_families(rubrics),
+            lambda: judged_families(rubrics),
             read=court.read,
             write=court.write,
             clock=clock,

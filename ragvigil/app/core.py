@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import structlog
 from prometheus_client import (
@@ -38,7 +38,7 @@ from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import describe
 from ragvigil.app.fleet.part import Part
 from ragvigil.app.job_table import OF_EVERY_ROLE, periodic_jobs
-from ragvigil.app.parts import CoreParts, Jobs, assemble
+from ragvigil.app.parts import CoreParts, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process import memory
@@ -324,7 +324,7 @@ def _application(
         watching=Incidents(
             store, watch.incidents, status, clock.now, lambda: jobs.deferred.judging.lines
         ),
-        issuing=_issues(settings, store, jobs, clock),
+        **_issue_sources(settings, store, parts, clock),
         charting=Topics(store, jobs.topics, settings.clustering.topics),
         embedding=Meaning(parts.inference),
         keeping=Golden(jobs.golden),
@@ -333,8 +333,6 @@ def _application(
             store, settings.data_dir, jobs.deferred.judging, parts.inference, clock.now
         ),
         diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
-        accepting=_rubrics(store, parts, settings, clock),
-        outside=IssueBackground(jobs.issues) if settings.clustering.enabled else None,
         reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
         comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
@@ -344,25 +342,31 @@ def _application(
     )
 
 
-def _rubrics(store: Store, parts: CoreParts, settings: Settings, clock: Pace) -> AcceptedRubrics:
+class _IssueSources(TypedDict):
+    """The part of `Sources` that `_issue_sources` gives."""
+
+    issuing: Issues | None
+    outside: IssueBackground | None
+    accepting: AcceptedRubrics
+
+
+def _issue_sources(
+    settings: Settings, store: Store, parts: CoreParts, clock: Pace
+) -> _IssueSources:
+    """Issues, what fails outside of them, and the rubrics that guard them."""
     accepted, jobs = parts.accepted, parts.jobs
-    if settings.clustering.enabled:
-        accepted.guards = Guards(store, jobs.issues, jobs.deferred.judging, clock.now)
-    return accepted
-
-
-def _issues(settings: Settings, store: Store, jobs: Jobs, clock: Pace) -> Issues | None:
-    url = settings.web.external_url
     if not settings.clustering.enabled:
-        return None
-    return Issues(
+        return {"issuing": None, "outside": None, "accepting": accepted}
+    accepted.guards = Guards(store, jobs.issues, jobs.deferred.judging, clock.now)
+    issues = Issues(
         store,
         jobs.issues,
         jobs.root_causes,
-        external_url=url,
+        external_url=settings.web.external_url,
         clock=clock.now,
         retired=jobs.calibration.retired,
     )
+    return {"issuing": issues, "outside": IssueBackground(jobs.issues), "accepting": accepted}
 
 
 def serve_web(

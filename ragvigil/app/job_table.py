@@ -48,7 +48,7 @@ TOPICS_SECONDS = 300.0
 SLICES_SECONDS = 300.0
 GOLDEN_SECONDS = 120.0
 JUDGE_SECONDS, PACE_SECONDS, CANARY_SECONDS = 60.0, 3600.0, 600.0
-OF_EVERY_ROLE = frozenset({"books", "boosts", "judge_pace", "segments"})
+OF_EVERY_ROLE = frozenset({"accepted_rubrics", "books", "boosts", "judge_pace", "segments"})
 """Jobs of a daemon's own spool and judge; the others work on what all have stored, and one daemon
 does them."""
 
@@ -91,12 +91,6 @@ def periodic_jobs(
     behind."""
     late = settings.collector.assembly.late_seconds
     roll_ups = RollUps(store, parts.dirty_minutes, clock() - 2 * late)
-    failing = parts.runner.fails_below
-    delta_job = DeltaJob(store, settings.alerts, failing=failing)
-
-    def deltas() -> None:
-        run = delta_job.run(clock())
-        scores.show(run.newest, run.late)
 
     def read_pages_ahead() -> None:
         read_ahead(store, int(clock()))
@@ -107,23 +101,38 @@ def periodic_jobs(
     jobs = [
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
-        Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas),
+        _delta_job(settings, store, parts, scores, clock),
         _slice_job(settings, store, clock, parts.jobs.watch),
         Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
-        Job(
-            name="patterns",
-            every_seconds=ISSUES_SECONDS,
-            function=parts.jobs.patterns.run,
-            is_long=True,
-        ),
+        *_rubric_jobs(parts),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, store, clock),
     ]
     if Role.ANALYST not in roles:
         jobs = [job for job in jobs if job.name in OF_EVERY_ROLE]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
+
+
+def _delta_job(
+    settings: Settings, store: Store, parts: CoreParts, scores: ScoreMetrics, clock: Clock
+) -> Job:
+    job = DeltaJob(store, settings.alerts, failing=parts.runner.fails_below)
+
+    def deltas() -> None:
+        run = job.run(clock())
+        scores.show(run.newest, run.late)
+
+    return Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas)
+
+
+def _rubric_jobs(parts: CoreParts) -> list[Job]:
+    accepted, patterns, every = parts.accepted, parts.jobs.deferred.patterns, ISSUES_SECONDS
+    return [
+        Job(name="accepted_rubrics", every_seconds=every, function=accepted.refresh),
+        Job(name="patterns", every_seconds=every, function=patterns.run, is_long=True),
+    ]
 
 
 def _slice_job(settings: Settings, store: Store, clock: Clock, watch: Watch) -> Job:

@@ -51,7 +51,6 @@ from ragvigil.store.records import ledger, traces
 from ragvigil.store.records.traces import RubricFacts
 from scorers.calibration.report import Calibration
 from scorers.export.queue import ExportQueue
-from scorers.guards.job import PatternScoring
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner
 
@@ -68,7 +67,6 @@ class Jobs:
     golden: GoldenJob
     root_causes: RootCauseJob
     deferred: DeferredScoring
-    patterns: PatternScoring
     calibration: Calibration
 
 
@@ -158,8 +156,7 @@ def assemble(
         settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
     )
     runner = runner.with_judge(deferred.judged)
-    judging = deferred.judging
-    accepted.bind(rubrics, runner.fails_below, lambda: judging.reason, judging.renew_rubrics)
+    accepted.bind(rubrics, runner.fails_below, deferred.judging)
     jobs = _jobs(settings, store, runner, scores, deferred, inference, clusters, clock)
     reader = SpoolReader(settings.data_dir / "spool")
     noticing = jobs.watch.noticing if is_analyst else EdgeNoticing(store)
@@ -269,7 +266,6 @@ def _jobs(
         golden=golden_job(settings, store, runner, judge, inference, clock),
         root_causes=RootCauseJob(store, clustering.root_cause, judge, clock=clock),
         deferred=deferred,
-        patterns=PatternScoring(store, deferred.deliver, clock),
         calibration=calibration,
     )
 

@@ -104,11 +104,6 @@ class JudgeJob:
         names = (*named, *accepted_rubrics()) if named else ()
         return families(load_rubrics(), names)
 
-    def renew_rubrics(self) -> None:
-        """Asks by the rubrics that there are now, from the next answer on."""
-        if self._judge is not None:
-            self._judge.families = self._families()
-
     @property
     def judged_until(self) -> float:
         """Up to when (seconds, epoch) every sampled record that was offered has its verdicts."""
@@ -319,7 +314,7 @@ class JudgeJob:
                 strict_quotes=settings.strict_quotes,
             ),
             self._queue,
-            asked_families,
+            self._families,
             read=partial(judged.read, self._store),
             write=self._deliver,
             clock=self._clock,

@@ -55,14 +55,15 @@ class Verdicts:
 class Judge:
     """Judges queued records on one event loop; `read` and `write` block, so they run in threads.
 
-    At most `at_once` records are judged at a time; the client bounds the calls.
+    `families` returns what is asked now. At most `at_once` records are judged at a time; the client
+    bounds the calls.
     """
 
     def __init__(
         self,
         asker: Asker,
         queue: JudgeQueue,
-        families: Sequence[Family],
+        families: Callable[[], Sequence[Family]],
         *,
         read: ReadRecords,
         write: WriteScores,
@@ -76,8 +77,7 @@ class Judge:
         self._budget = budget
         self._paced = clock()
         self._asker, self._queue = asker, queue
-        self.families = tuple(families)
-        """What is asked; may be replaced at any time."""
+        self._families = families
         self._read, self._write, self._clock = read, write, clock
         self._rounds, self._at_once = rounds, at_once
         self._tasks: set[asyncio.Task[None]] = set()
@@ -112,7 +112,7 @@ class Judge:
         asker = replace(self._asker, is_fresh=True)
         families = [
             family
-            for family in self.families
+            for family in self._families()
             if not rubrics or {each.name for each in family} & set(rubrics)
         ]
         results = await asyncio.gather(
@@ -183,7 +183,7 @@ class Judge:
 
     async def _judge(self, waiting: QueuedRecord, stored: StoredRecord) -> None:
         results = await asyncio.gather(
-            *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self.families)
+            *(self._asker.ask(stored.record, family, Purpose.SAMPLE) for family in self._families())
         )
         # Repeats all families: replies that came are in the cache, so that they cost nothing again.
         if any(result.is_passing for result in results) and waiting.rounds + 1 < self._rounds:

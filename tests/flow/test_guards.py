@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.model.issue import MemberBy
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import failing_rows as failed
+from ragvigil.store.scores import accepted_rubrics as stored
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import accepted_rubrics, load_rubrics
 from tests.flow.test_api import keep
@@ -92,6 +94,21 @@ def test_a_guard_outlives_the_process_and_can_be_removed(
     forget()
     AcceptedRubrics(store, lambda: float(NOW)).load()
     assert not accepted_rubrics()
+
+
+def test_another_daemon_of_the_fleet_takes_it_up_and_lets_it_go(
+    store: Store, desk: GuardedDesk, daemon: Commands
+) -> None:
+    fill(store)
+    daemon.say("issues", "guard", "i1", "--yes")
+    forget()  # as in the other's process
+    desk.bars.clear()
+    desk.accepted.refresh()
+    assert (list(accepted_rubrics()), desk.bars) == (["guard_i1"], {"guard_i1": 0.5})
+    rows = stored.find(store)
+    stored.write(store, replace(rows[0], is_removed=True), (NOW + 1) * 10**9)
+    desk.accepted.refresh()
+    assert (list(accepted_rubrics()), desk.bars) == ([], {})
 
 
 def test_nobody_accepts_for_a_person(store: Store, daemon: Commands) -> None:

@@ -119,7 +119,7 @@ def test_a_bad_draft_is_asked_for_once_more_and_then_refused_with_the_reason(
     assert "layer: tone is not one of" in judge.prompts[1]
     for wrong, reason in (
         ({"name": "groundedness"}, "groundedness is taken by another rubric"),
-        ({"grades": DRAFT["grades"][:1]}, "grades: [{"),  # type: ignore[index]
+        ({"grades": DRAFT["grades"][:1]}, "grades: [{"),
         ({"shows": []}, "shows: names nothing that the judge could see"),
         ({"grades": [{"name": n, "means": "x", "value": 1.0} for n in "ab"]}, "one must be under"),
     ):

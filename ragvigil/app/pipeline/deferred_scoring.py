@@ -19,6 +19,7 @@ from ragvigil.store.scores import judged
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.calibration.canary_job import CanaryJob
 from scorers.golden import read_golden
+from scorers.guards.job import PatternScoring
 from scorers.judge.job import Deliver, JudgeJob
 from scorers.local.job import LocalScoring
 
@@ -32,7 +33,7 @@ class DeferredScoring:
     """Offers stored outcomes to the judge and to local models, and writes their scores.
 
     `dirty_minutes` gets the minutes whose roll-ups change; `on_scored` gets the scores once they
-    are stored. `offer` and `give_way` are called in the pipeline's thread, `deliver` in those of
+    are stored. `offer` and `give_way` are called in the pipeline's thread, `_deliver` in those of
     the judge, of local models and of patterns, the rest in those of jobs.
     """
 
@@ -62,7 +63,7 @@ class DeferredScoring:
                 if fact.fails_below is not None
             },
             settings.scorers.golden,
-            self.deliver,
+            self._deliver,
             clock=clock,
         )
         self.canary = CanaryJob(
@@ -74,13 +75,14 @@ class DeferredScoring:
             clock=clock,
         )
         self.local = self._local_scoring(settings, inference)
+        self.patterns = PatternScoring(store, self._deliver, clock)
 
     def _local_scoring(self, settings: Settings, inference: Inference) -> LocalScoring:
         judge, golden = settings.judge, settings.scorers.golden
         return LocalScoring(
             inference,
             (self._store.replica, self._store.epoch),
-            self.deliver,
+            self._deliver,
             judged=self.judged,
             salt=judge.salt,
             golden=read_golden(golden).values() if golden else (),
@@ -141,8 +143,7 @@ class DeferredScoring:
         self._judging.stop()
         self.local.stop()
 
-    def deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
-        """Stores scores of records that are stored already, and counts them; any thread."""
+    def _deliver(self, verdicts: Sequence[tuple[StoredRecord, Sequence[Score]]]) -> None:
         written = judged.write(self._store, verdicts, self._facts)
         self._dirty_minutes.add(written.minutes)
         for stored, scores in verdicts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +13,7 @@ import structlog
 
 from ragvigil.model.clock import Clock
 from ragvigil.model.score import Layer
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import accepted_rubrics as stored
 from ragvigil.store.scores.accepted_rubrics import AcceptedRubric
@@ -27,6 +28,7 @@ from scorers.rubric import (
     BadRubric,
     Rubric,
     accepted_rubrics,
+    all_accepted,
     load_rubrics,
     parse_rubric,
     use_accepted,
@@ -34,6 +36,7 @@ from scorers.rubric import (
 
 if TYPE_CHECKING:
     from ragvigil.app.sources.guards import Guards
+    from ragvigil.llm.judge import JudgeAccess
     from ragvigil.store.engine.store import Store
 
 log = structlog.get_logger()
@@ -48,9 +51,8 @@ MOST_LIVE = 50
 class AcceptedRubrics:
     """`load` before the core's parts are made, `bind` after; the rest from any thread.
 
-    Loading changes `load_rubrics` of this process. `judge` says why no model can be asked, empty if
-    one can; `renew` makes the judge ask by the rubrics that there are now. `guards` drafts those of
-    issues, None where failing answers are not grouped.
+    Loading changes `load_rubrics` of this process. `guards` drafts those of issues, None where
+    failing answers are not grouped.
     """
 
     guards: Guards | None = None
@@ -59,8 +61,7 @@ class AcceptedRubrics:
         self._store, self._clock = store, clock
         self._facts: dict[str, RubricFacts] = {}
         self._bars: dict[str, float] = {}
-        self._judge: Callable[[], str] = lambda: ""
-        self._renew: Callable[[], None] = lambda: None
+        self._judging: JudgeAccess | None = None
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -73,14 +74,18 @@ class AcceptedRubrics:
                 stored.write(self._store, row, self._now())
 
     def bind(
-        self,
-        facts: dict[str, RubricFacts],
-        bars: dict[str, float],
-        judge: Callable[[], str],
-        renew: Callable[[], None],
+        self, facts: dict[str, RubricFacts], bars: dict[str, float], judging: JudgeAccess
     ) -> None:
         """Keeps what a rubric that is accepted or removed changes: facts and bars, by rubric."""
-        self._facts, self._bars, self._judge, self._renew = facts, bars, judge, renew
+        self._facts, self._bars, self._judging = facts, bars, judging
+
+    def refresh(self) -> None:
+        """Takes up what another daemon of the fleet accepted or removed. Raises StoreError."""
+        with self._lock:
+            rows = stored.find(self._store, priority=Priority.TICK)
+            found = [rubric for row in rows if (rubric := _parsed(row)) is not None]
+            if {rubric.name: rubric for rubric in found} != dict(all_accepted()):
+                self._use(found)
 
     def accepted(self) -> Sequence[AcceptedRubricForm]:
         """The live rubrics, the newest first."""
@@ -99,7 +104,7 @@ class AcceptedRubrics:
                 sentence=post.sentence,
             )
             stored.write(self._store, row, self._now())
-            self._use([*accepted_rubrics().values(), rubric])
+            self._use([*all_accepted().values(), rubric])
             log.info("rubric accepted", rubric=rubric.name, person=person, issue=post.issue_id)
             return self._form(row)
 
@@ -111,11 +116,7 @@ class AcceptedRubrics:
                 return None
             row = replace(rows[name], is_removed=True, removed_by=person)
             stored.write(self._store, row, self._now())
-            live = accepted_rubrics()
-            self._use([each for each in live.values() if each.name != name])
-            if name in live:
-                self._facts.pop(name, None)
-                self._bars.pop(name, None)
+            self._use([each for each in all_accepted().values() if each.name != name])
             log.info("rubric removed", rubric=name, person=person)
             return self._form(row)
 
@@ -126,14 +127,17 @@ class AcceptedRubrics:
         return self.guards.draft(issue_id, how)
 
     def _use(self, rubrics: Sequence[Rubric]) -> None:
+        gone = accepted_rubrics().keys() - {rubric.name for rubric in rubrics}
         use_accepted(rubrics)
-        for rubric in rubrics:
+        for name in gone:
+            self._facts.pop(name, None)
+            self._bars.pop(name, None)
+        for rubric in accepted_rubrics().values():
             self._facts[rubric.name] = RubricFacts(
                 version=rubric.version, fails_below=rubric.fails_below
             )
             if rubric.fails_below is not None:
                 self._bars[rubric.name] = rubric.fails_below
-        self._renew()
 
     def _checked(self, text: str) -> Rubric:
         try:
@@ -144,7 +148,7 @@ class AcceptedRubrics:
             raise RubricRefused(f"{rubric.name}: needs a [judge] or a [pattern] table")
         if rubric.name in load_rubrics():
             raise RubricRefused(f"{rubric.name} is the name of another rubric; take another one")
-        if rubric.judge is not None and (reason := self._judge()):
+        if rubric.judge is not None and (reason := self._no_judge):
             raise RubricRefused(f"{rubric.name} asks a judge: {reason}")
         if len(accepted_rubrics()) >= MOST_LIVE:
             raise RubricRefused(f"{MOST_LIVE} accepted rubrics are live; remove one first")
@@ -175,7 +179,12 @@ class AcceptedRubrics:
             return "this version cannot read its file"
         if row.name not in accepted_rubrics():
             return "another rubric has its name"
-        return self._judge() if rubric.judge is not None else ""
+        return self._no_judge if rubric.judge is not None else ""
+
+    @property
+    def _no_judge(self) -> str:
+        """Why no model can be asked; empty if one can."""
+        return self._judging.reason if self._judging else ""
 
     def _now(self) -> int:
         return int(self._clock() * NANOS)

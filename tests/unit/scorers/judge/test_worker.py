@@ -116,7 +116,7 @@ async def working(
         bench.judge = Judge(
             asker,
             judge_queue,
-            families(load_rubrics(), rubrics),
+            lambda: families(load_rubrics(), rubrics),
             read=bench.read,
             write=bench.write,
             clock=lambda: bench.now,
