@@ -130,7 +130,7 @@ _NUMBERS = (
         words="the share of the context that answers use",
         unit="answers",
         layer=Layer.RETRIEVAL,
-        causes=(Cause.RETRIEVAL, Cause.GENERATION),
+        causes=(Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS),
     ),
     Number(
         signal="citation_coverage",

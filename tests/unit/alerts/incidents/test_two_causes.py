@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from alerts.signals.catalogue import number
 from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import Cause, ChangeKind
@@ -180,3 +181,14 @@ def test_two_faults_five_minutes_apart_on_two_routes_are_two_incidents() -> None
     found, _ = folded((), [shorter, less, change], 15, (others,))
     routes = {frozenset(route for each in one.findings for route in each.routes) for one in found}
     assert routes == {frozenset({"/a"}), frozenset({"/b"})}
+
+
+def test_a_context_that_is_used_less_may_be_of_documents_that_are_gone() -> None:
+    """On one route the share shows later than the change, and belongs to it none the less."""
+    gone = notice("d", 0, ChangeKind.DOCUMENTS, share=0.5, **GONE)
+    change = finding(
+        "c", 0, kind=FindingKind.CHANGED, signal="documents_changed", causes=(Cause.CORPUS,)
+    )
+    used = moved("u", 8, signal="chunk_utilization", causes=number("chunk_utilization").causes)
+    found, _ = folded((), [change, used], 30, (gone,))
+    assert len(found) == 1
