@@ -189,6 +189,7 @@ def test_a_context_that_is_used_less_may_be_of_documents_that_are_gone() -> None
     change = finding(
         "c", 0, kind=FindingKind.CHANGED, signal="documents_changed", causes=(Cause.CORPUS,)
     )
-    used = moved("u", 8, signal="chunk_utilization", causes=number("chunk_utilization").causes)
+    known = number("chunk_utilization")
+    used = moved("u", 8, signal=known.signal, layer=known.layer, causes=known.causes)
     found, _ = folded((), [change, used], 30, (gone,))
     assert len(found) == 1
