@@ -51,6 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--traces", type=int, help="answers to send")
+    parser.add_argument("--rate", type=float, default=25, help="answers a second, over all edges")
     parser.add_argument("--edges", help="numbers of edges: 1,2,4")
     parser.add_argument("--lose", help="ways to lose the analyst: killed,stopped; none is empty")
     options = parser.parse_args()
@@ -62,10 +63,12 @@ def main() -> None:
         name: sql for name, sql in RESULTS.items() if name != "fingerprints" or not options.small
     }
     requests = otlp_requests.make(traces, seed=SEED, per_request=1)
-    runs = {int(number): scaled(requests, int(number), results) for number in edges.split(",")}
+    rate = options.rate
+    runs = {int(each): scaled(requests, int(each), results, rate) for each in edges.split(",")}
     lost = {how: taken_over(how) for how in filter(None, lose.split(","))}
     figures: dict[str, object] = {
         "spans": traces * otlp_requests.SPANS_A_TRACE,
+        "answers_a_second": rate,
         "edges": {str(number): run["figures"] for number, run in runs.items()},
         "analyst": lost,
     }
@@ -103,13 +106,18 @@ def bars_of_analysts(lost: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
     return bars
 
 
-def scaled(requests: list[bytes], edges: int, results: Mapping[str, str]) -> dict[str, Any]:
-    """Sends all requests to so many edges; figures, and digests of the results."""
+def scaled(
+    requests: list[bytes], edges: int, results: Mapping[str, str], rate: float
+) -> dict[str, Any]:
+    """Sends all requests to so many edges; figures, and digests of the results.
+
+    `rate` is one at which no edge is behind: one that is leaves scores out, and says so.
+    """
     with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), edges, 1) as made:
         daemons = [made.daemons[f"edge-{number}"] for number in range(edges)]
         before = sum(map(cpu_seconds, daemons))
         started = time.perf_counter()
-        asyncio.run(send_each(daemons, divided(requests, edges, TRACES_A_REQUEST)))
+        asyncio.run(send_each(daemons, divided(requests, edges, TRACES_A_REQUEST), rate))
         count = "SELECT count() FROM records FINAL"
         wait_until(lambda: int(made.one(count)) >= len(requests), 600, "not all answers are stored")
         seconds = time.perf_counter() - started
@@ -129,14 +137,18 @@ def scaled(requests: list[bytes], edges: int, results: Mapping[str, str]) -> dic
         }
 
 
-async def send_each(daemons: list[ChildDaemon], bodies: list[list[bytes]]) -> None:
-    """Sends to all edges at the same time."""
+async def send_each(daemons: list[ChildDaemon], bodies: list[list[bytes]], rate: float) -> None:
+    """Sends to all edges at the same time, so many answers a second to all together."""
     import grpc.aio
+
+    started = time.perf_counter()
+    pause = TRACES_A_REQUEST * len(daemons) / rate
 
     async def one(daemon: ChildDaemon, mine: list[bytes]) -> None:
         async with grpc.aio.insecure_channel(daemon.grpc) as channel:
             export = channel.unary_unary(otlp_requests.EXPORT)
-            for body in mine:
+            for number, body in enumerate(mine):
+                await asyncio.sleep(max(0.0, started + number * pause - time.perf_counter()))
                 await export(body, timeout=120)
 
     await asyncio.gather(*(one(*each) for each in zip(daemons, bodies, strict=True)))

@@ -48,6 +48,7 @@ from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.resting import Quiet, resting
+from ragvigil.app.process.web import serve_web
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.fleet import replica_of
 from ragvigil.app.sources.background import IssueBackground
@@ -67,22 +68,16 @@ from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
-from ragvigil.listener.limits import ConnectionCounts, ConnectionLimits
 from ragvigil.listener.reloads import Reloads, run_logged
-from ragvigil.listener.serve import Tls, in_thread, serve
 from ragvigil.model.clock import Pace, pace
 from ragvigil.store.engine import damage
 from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
-from ragvigil.web.metrics import WEB_CONNECTIONS, WEB_CONNECTIONS_CLOSED
 from ragvigil.web.sessions import Sessions
-from ragvigil.web.settings import WebSettings
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from ragvigil.web.guard import Guard
 
 log = structlog.get_logger()
@@ -90,8 +85,6 @@ log = structlog.get_logger()
 SWITCH_SECONDS = 0.0005
 """How long a thread may hold the interpreter while another waits. With Python's 5 ms the store's
 thread, and the one that reads worker results, waited that long at every step."""
-WEB_STOP_SECONDS = 2
-"""How long a request to the web may still take when the core stops."""
 KEEP_SECONDS = 5.0
 """How old what passes for new may be: an answer of the API, and what much reading gave pages."""
 PREDECESSOR_SECONDS = 30.0
@@ -167,25 +160,38 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         schedule = Schedule(jobs, clock.factor, clock.now)
         schedule.start()
         web = _application(settings, store, status, parts, schedule, clock, part)
-        reloads = Reloads()
-        reloads.add(lambda: partial(web.access.take, settings.web.people()))
-        with serve_web(web, settings.web, reloads):
-            _reload_on_hangup(reloads)
-            status.is_ready = True
-            # From here on: a start waits for the CPU of a busy machine long enough as it is.
-            yield_to_intake()
-            log.info("core ready", seconds=round(time.monotonic() - started, 2))
-            memory.collect_seldom()
-            memory.give_back_code()
-            parts.background.start()
-            pipeline.run(stop)
-            status.is_ready = False
-            parts.background.stop()
+        _work(web, settings, status, parts, pipeline, stop, started)
         schedule.stop()
     finally:
         part.stop()
         store.close()
     log.info("core stopped")
+
+
+def _work(
+    web: Guard,
+    settings: Settings,
+    status: Status,
+    parts: CoreParts,
+    pipeline: Pipeline,
+    stop: threading.Event,
+    started: float,
+) -> None:
+    """Serves the web and runs the pipeline until `stop`."""
+    reloads = Reloads()
+    reloads.add(lambda: partial(web.access.take, settings.web.people()))
+    with serve_web(web, settings.web, reloads):
+        _reload_on_hangup(reloads)
+        status.is_ready = True
+        # From here on: a start waits for the CPU of a busy machine long enough as it is.
+        yield_to_intake()
+        log.info("core ready", seconds=round(time.monotonic() - started, 2))
+        memory.collect_seldom()
+        memory.give_back_code()
+        parts.background.start()
+        pipeline.run(stop)
+        status.is_ready = False
+        parts.background.stop()
 
 
 def _jobs(
@@ -233,7 +239,7 @@ def _open_store(settings: Settings, clock: Pace) -> Store:
 def _is_ready(store: Store, stop: threading.Event) -> bool:
     """Waits for the store's tables, and sets aside what of them is damaged; False if it is to
     stop before."""
-    if not store.wait_ready(stop):
+    if not store.sharing.wait_ready(stop):
         return False
     if damaged := damage.set_aside(store):
         log.error("damaged parts of the store were set aside", **damaged)
@@ -367,28 +373,3 @@ def _issue_sources(
         retired=jobs.calibration.retired,
     )
     return {"issuing": issues, "outside": IssueBackground(jobs.issues), "accepting": accepted}
-
-
-def serve_web(
-    application: ASGIApp, settings: WebSettings, reloads: Reloads | None = None
-) -> contextlib.AbstractContextManager[None]:
-    """Serves the API and pages in a thread with an event loop of its own."""
-    limits = ConnectionLimits(
-        name="web",
-        most=settings.max_connections,
-        counts=ConnectionCounts(open=WEB_CONNECTIONS, closed=WEB_CONNECTIONS_CLOSED),
-    )
-    tls = Tls(
-        certificate=settings.tls_certificate,
-        key=settings.tls_key,
-        client_ca=settings.tls_client_ca,
-    )
-    serving = serve(
-        application,
-        settings.endpoint,
-        limits,
-        tls=tls,
-        stop_seconds=WEB_STOP_SECONDS,
-        reloads=reloads,
-    )
-    return in_thread(serving, name="web", stop_seconds=2 * WEB_STOP_SECONDS)

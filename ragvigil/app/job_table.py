@@ -87,8 +87,7 @@ def periodic_jobs(
     clock: Clock = time.time,
     roles: Collection[Role] = tuple(Role),
 ) -> list[Job]:
-    """Every job of these roles with its period; long ones and roll-ups wait while the pipeline is
-    behind."""
+    """The jobs of these roles; long ones and roll-ups wait while the pipeline is behind."""
     late = settings.collector.assembly.late_seconds
     roll_ups = RollUps(store, parts.dirty_minutes, clock() - 2 * late)
 

@@ -164,22 +164,27 @@ def assemble(
     sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
     writer = (store.replica, store.epoch)
     pool = ScoringPool(settings, rubrics, writer, deferred.judged, store.erased)
-    background = Background(
-        deferred=deferred,
-        exporting=exporting,
-        pool=pool,
-        clusters=clusters,
-        root_causes=jobs.root_causes,
-        watch=jobs.watch,
-    )
     return CoreParts(
         runner=runner,
         inference=inference,
         pipeline=_pipeline(settings, store, runner, reader, pool, sink, deferred, noticing),
         jobs=jobs,
-        background=background,
+        background=_background(jobs, exporting, pool, clusters),
         dirty_minutes=dirty,
         accepted=accepted,
+    )
+
+
+def _background(
+    jobs: Jobs, exporting: ExportQueue, pool: ScoringPool, clusters: ClusteringChild
+) -> Background:
+    return Background(
+        deferred=jobs.deferred,
+        exporting=exporting,
+        pool=pool,
+        clusters=clusters,
+        root_causes=jobs.root_causes,
+        watch=jobs.watch,
     )
 
 

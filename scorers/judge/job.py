@@ -151,19 +151,6 @@ class JudgeJob:
             for stored in judged.read(self._store, keys).values()
         )
 
-    def adopt(self, keys: Sequence[tuple[str, str]]) -> int:
-        """Queues records that another daemon stored and will not judge; returns how many.
-
-        Those of the base sample and of boosts: what else it had chosen went with its scores.
-        """
-        if self._queue is None:
-            return 0
-        stored = judged.read(self._store, keys).values()
-        chosen = [self._chosen(ScoredRecord(record=each.record, scores=())) for each in stored]
-        waiting = [each for each in chosen if each is not None]
-        metrics.SHED.inc(self._queue.add(waiting))
-        return len(waiting)
-
     def judge_now(
         self, records: Sequence[RagRecord], purpose: Purpose, rubrics: Sequence[str] = ()
     ) -> list[tuple[Score, ...]] | None:

@@ -44,7 +44,7 @@ def settings(server: Server) -> StoreSettings:
 
 def opened(server: Server, folder: Path, lease: Lease) -> Store:
     store = Store.open(settings(server), folder, replica="a", epoch=1)
-    store.guard(Fence(lease))
+    store.sharing.guard(Fence(lease))
     while not store.status().is_ready:
         time.sleep(0.05)
     return store

@@ -36,7 +36,7 @@ def migrate_store(settings: Settings, *, dry_run: bool) -> int:
             patience = threading.Event()
             timer = threading.Timer(PATIENCE_SECONDS, patience.set)
             timer.start()
-            is_ready, trouble = store.wait_ready(patience), store.status().trouble
+            is_ready, trouble = store.sharing.wait_ready(patience), store.status().trouble
             timer.cancel()
             store.close()
             if not is_ready:

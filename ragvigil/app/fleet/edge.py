@@ -9,10 +9,13 @@ import structlog
 from alerts.notices.fingerprint import Fingerprint, Place
 from alerts.notices.job import OF_INDEX, epoch_name
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.span import Closed, Trace
 from ragvigil.store.engine.store import Store
 from ragvigil.store.fleet import dirty, members
 from ragvigil.store.fleet.members import Member
-from ragvigil.store.scores import rollups
+from ragvigil.store.scores import judged, rollups
+from ragvigil.store.scores.judged import StoredRecord
 from ragvigil.store.watch import notices
 from scorers.judge.job import JudgeJob
 
@@ -104,8 +107,10 @@ class EdgeWork:
             return
         since = int(self._clock()) - ORPHAN_SECONDS
         keys = self._owned(members.unjudged(self._store, sorted(gone), since), live)
-        taken = self._judging.adopt(keys)
-        log.info("answers of daemons that are gone are judged here", of=sorted(gone), queued=taken)
+        stored = judged.read(self._store, keys)
+        # Without scores: what else the other had chosen by them went with it.
+        self._judging.offer([_as_outcome(each) for each in stored.values()])
+        log.info("daemons are gone: some of their answers are offered here", of=sorted(gone))
         self._shared = live, gone
 
     def _owned(
@@ -117,3 +122,16 @@ class EdgeWork:
             for trace_id, record_id in keys
             if self._judging.wants(trace_id) and members.owner(record_id, live) == ours
         ]
+
+
+def _as_outcome(stored: StoredRecord) -> Outcome:
+    """A stored record as the pipeline offers it."""
+    record, received = stored.record, stored.stamp.received * 10**9
+    return Outcome(
+        trace=Trace(
+            trace_id=record.trace_id, spans=(), closed=Closed.IDLE, received_unix_nano=received
+        ),
+        outcome=TraceOutcome.SCORED,
+        time_unix_nano=received,
+        records=(ScoredRecord(record=record),),
+    )

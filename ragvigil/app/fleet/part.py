@@ -42,7 +42,7 @@ class Part:
         if self.is_shared and Role.ANALYST in self.roles:
             table = LeaseTable(settings.store)
             lease = Lease(table, store.replica, address=address_of(settings))
-            store.guard(Fence(lease))
+            store.sharing.guard(Fence(lease))
         self.leading = Leading(lease, stop.set, is_edge=not self.leads)
 
     @property
@@ -59,7 +59,7 @@ class Part:
             elif not self.leading.wait(self._stop):
                 return False
         if self.is_shared and not self.leads:
-            self._store.announce()
+            self._store.sharing.announce()
         self.leading.start()
         return True
 

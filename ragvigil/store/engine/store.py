@@ -6,7 +6,6 @@ memory. A write that fails is repeated after a pause, and jobs run meanwhile.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -17,10 +16,10 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
 from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
-from ragvigil.store.engine.errors import PartDamaged, StoreUnusable, Unavailable
-from ragvigil.store.engine.guarded import Guard
+from ragvigil.store.engine.errors import PartDamaged, Unavailable
 from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
+from ragvigil.store.engine.sharing import Sharing
 from ragvigil.store.queries import query
 from ragvigil.store.settings import StoreSettings
 
@@ -34,15 +33,14 @@ Parameters = Mapping[str, Any]
 INPUTS = frozenset({"traces", "scores", "feedback", "labels", "acts"})
 """Tables of what comes from outside: from services, a judge, or people."""
 CLOSE_SECONDS = 20.0
-READY_SECONDS = 0.1
-"""How often one who waits for the tables looks."""
 
 
 class Store:
     """Writes batches and reads rows; safe to use from any thread.
 
     `replica` and `epoch` (its start) name this instance in every row that it writes. `kept` has the
-    answers of reads that pages repeat, for `keep_seconds`; 0 keeps none.
+    answers of reads that pages repeat, for `keep_seconds`; 0 keeps none. `sharing` is for daemons
+    that share a server.
     """
 
     def __init__(self, engine: Engine, settings: StoreSettings, keep_seconds: float = 0.0) -> None:
@@ -51,6 +49,7 @@ class Store:
         self.replica, self.epoch = engine.replica, engine.epoch
         self.erased = engine.erased
         self.kept = Kept(keep_seconds)
+        self.sharing = Sharing(engine)
         self.arrived = 0
         """Batches so far with anything from outside: what is made of the store counts not."""
 
@@ -73,30 +72,6 @@ class Store:
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
         engine.start(wait=not settings.url)
         return cls(engine, settings, keep_seconds)
-
-    def wait_ready(self, stop: threading.Event) -> bool:
-        """Waits until the tables are ready; False if `stop` is set before.
-
-        Raises StoreUnusable where they never will be.
-        """
-        while not (status := self.status()).is_ready:
-            if status.stopped:
-                raise StoreUnusable(status.stopped)
-            if stop.wait(READY_SECONDS):
-                return False
-        return True
-
-    def guard(self, guard: Guard) -> None:
-        """From now on rows of a table are written under `guard(table)`, an SQL condition.
-
-        A batch that it refuses raises Fenced. For a server only: the embedded engine has one
-        daemon. Set it before anything is written.
-        """
-        self._engine.guard = guard
-
-    def announce(self) -> None:
-        """From now on each batch says which minutes it changed, for an analyst elsewhere."""
-        self._engine.is_announcing = True
 
     def submit(self, batch: Batch) -> Future[WriteResult]:
         """Queues a batch; the future has its result once the batch is durable.

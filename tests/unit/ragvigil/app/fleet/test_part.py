@@ -19,6 +19,7 @@ from ragvigil.app.fleet.leading import Leading
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.settings import Settings
 from ragvigil.app.settings.fleet import FleetSettings, Role, replica_of
+from ragvigil.model.outcome import Outcome
 from ragvigil.store.fleet.lease import Lease
 from ragvigil.store.fleet.lease_table import Entry
 from ragvigil.store.fleet.members import Member
@@ -32,7 +33,7 @@ HEAVY = ("torch", "chdb", "pandas", "umap", "sklearn", "hdbscan", "onnxruntime",
 
 
 class Judging:
-    """Takes what is adopted; wants every second trace."""
+    """Takes what is offered; wants every second trace."""
 
     def __init__(self) -> None:
         self.adopted: list[tuple[str, str]] = []
@@ -40,9 +41,9 @@ class Judging:
     def wants(self, trace_id: str) -> bool:
         return int(trace_id, 16) % 2 == 0
 
-    def adopt(self, keys: list[tuple[str, str]]) -> int:
-        self.adopted += keys
-        return len(keys)
+    def offer(self, outcomes: list[Outcome]) -> None:
+        records = [each.record for outcome in outcomes for each in outcome.records]
+        self.adopted += [(record.trace_id, record.record_id) for record in records]
 
 
 class Noticing:

@@ -48,7 +48,7 @@ def test_a_batch_names_its_minutes_behind_its_rows(store: Store) -> None:
     rows = TraceRows(FACTS, replica="edge-1")
     rows.add(outcome_of(1))
     batch = rows.take()
-    store.announce()
+    store.sharing.announce()
     store.write(batch)
     store.write(batch)
     store._engine.is_announcing = False
