@@ -4,10 +4,10 @@
 
 Positive is `refused`. An answer that quotes a refusal is an alarm when it is called refused or
 partial. Seven sets of wordings were written by people who do not know the patterns or the words.
-Six may be read (READ), and the model learned from four of them (LEARNED): `fit` says how well the
-code fits them, no more. Whoever changes patterns, words or the model never reads the sixth
-(HELD_OUT), and the bars judge that alone. Labelled answers in full are halved by the hash of their
-group: one half is learned from, the other is measured here.
+Six may be read, and the model learned from them (LEARNED): `fit` says how well the code fits them,
+no more; `tools/training/refusal_check.py` leaves out each in turn. Whoever changes patterns, words
+or the model never reads the sixth (HELD_OUT), and the bars judge that alone. Labelled answers in
+full are halved by the hash of their group: one half is learned from, the other is measured here.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ FLOOR_RECALL, CEILING_PARTIAL, CEILING_NEAR = 0.94, 0.02, 0.06
 what was measured. The full size judges the real bars."""
 RIG = Path(__file__).parent / "rig"
 LEARNED = ("refusal_wordings.jsonl", "refusal_wordings_own.jsonl", "refusal_wordings_unseen.jsonl",
-           "refusal_wordings_third.jsonl")  # fmt: skip
-READ = (*LEARNED, "refusal_wordings_fourth.jsonl", "refusal_wordings_fifth.jsonl")
+           "refusal_wordings_third.jsonl", "refusal_wordings_fourth.jsonl",
+           "refusal_wordings_fifth.jsonl")  # fmt: skip
 HELD_OUT = "refusal_wordings_sixth.jsonl"
 FORMS = {"full": "answer", "answer": "answer", "partial": "partial"}
 """What the labels of the sets name; every other label is a way to refuse."""
@@ -87,10 +87,10 @@ def wordings(*paths: Path) -> dict[str, dict[str, Any]]:
     written = [json.loads(line) for line in lines]
     languages = sorted({row["language"] for row in written})
     by_form = {
-        language: _wordings_of([row for row in written if row["language"] == language])
+        language: figures_of([row for row in written if row["language"] == language])
         for language in languages
     }
-    return by_form | {"all": _wordings_of(written)}
+    return by_form | {"all": figures_of(written)}
 
 
 def form_of(row: Row) -> str:
@@ -98,7 +98,8 @@ def form_of(row: Row) -> str:
     return FORMS.get(row.get("label") or row["form"], "refusal")
 
 
-def _wordings_of(written: Sequence[Row]) -> dict[str, Any]:
+def figures_of(written: Sequence[Row]) -> dict[str, Any]:
+    """How the refusals, near answers and partial answers among these rows are classified."""
     labels: dict[str, list[str]] = {"refusal": [], "answer": [], "partial": []}
     for row in written:
         labels[form_of(row)].append(classify(row["text"]).label)
@@ -181,7 +182,7 @@ def main() -> None:
         **of_labelled(small=small),
         "languages_f1": by_language(),
         "unseen": wordings(RIG / HELD_OUT),
-        "fit": {name: wordings(RIG / name)["all"] for name in READ},
+        "fit": {name: wordings(RIG / name)["all"] for name in LEARNED},
         "full_answers": full_answers(small=small),
     }
     finish("refusal", figures, bars_of(figures, small=small), seed=0)

@@ -15,7 +15,7 @@ the same in all languages: what it learns in one holds in the next. Trained by
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -40,15 +40,18 @@ class Model:
     place: Mapping[str, int]
     pairs: Floats
 
+    def odds(self, signs: Iterable[str]) -> Floats:
+        """The log odds of each of `CLASSES`, for the signs of a sentence."""
+        # In order: sums of floats differ by their order, and a set has another in every process.
+        places = sorted(self.place[sign] for sign in signs if sign in self.place)
+        chosen: Floats = self.bias + self.pairs[np.ix_(places, places)].sum(axis=(0, 1))
+        return chosen
+
 
 @lru_cache(maxsize=1024)
 def weigh(text: str, language: str) -> tuple[float, float]:
     """By how much the log odds that a sentence refuses, and that it states something, are ahead."""
-    model = shipped_model()
-    # In order: sums of floats differ by their order, and a set has another in every process.
-    places = sorted(model.place[sign] for sign in signs(text, language) if sign in model.place)
-    chosen = model.pairs[np.ix_(places, places)].sum(axis=(0, 1))
-    refuses, states, neither = (float(odds) for odds in model.bias + chosen)
+    refuses, states, neither = map(float, shipped_model().odds(signs(text, language)))
     return refuses - max(states, neither), states - max(refuses, neither)
 
 

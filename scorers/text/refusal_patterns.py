@@ -139,8 +139,15 @@ def is_bare(answer: str) -> bool:
     first = next(iter(sentences(start)), None)
     if first is None or len(first.text) > MOST_BARE or asks(first.text):
         return False
-    own = _own(_MARKER.sub(" ", first.text))
+    text = _unquoted(_MARKER.sub(" ", first.text))
+    own = _own(text)
     return _fits(own) and all(_fits(_plain(own, each)) for each in _patterns().languages)
+
+
+def _unquoted(sentence: str) -> str:
+    """A sentence without its quotations; whole where it is nothing else."""
+    own = own_words(sentence)
+    return own if tokens(own) else sentence
 
 
 def _fits(own: str) -> bool:

@@ -27,23 +27,25 @@ from scorers.text.patterns import encodable
 KINDS = (
     "neg", "lack", "unable", "source", "given", "info", "tell", "find", "know", "me", "sorry",
     "question", "which", "idiom", "scope", "means", "reason", "but", "if", "offer", "only", "you",
-    "nowhere", "need", "advice", "actor", "must", "idea", "relate", "we",
+    "nowhere", "need", "advice", "actor", "must", "idea", "relate", "we", "paper",
 )  # fmt: skip
 COMMON = "common"
 """Words that tell only which language a text is in."""
 DENYING = frozenset({"neg", "lack", "unable", "idiom", "scope"})
 ANSWERING = frozenset({
     "source", "given", "info", "question", "me", "know", "find", "idiom", "scope", "nowhere",
-    "idea", "lack", "unable", "tell",
+    "idea", "lack", "unable", "tell", "paper",
 })  # fmt: skip
 """A sentence without a word of a kind of either set refuses nothing: *do not open the lid*."""
 _DENIED = ("neg", "lack", "unable")
 _OBJECTS = ("source", "given", "info", "tell", "find", "know", "question", "me", "which",
-            "nowhere", "idea", "relate")  # fmt: skip
+            "nowhere", "idea", "relate", "paper", "must", "actor", "you", "we")  # fmt: skip
 _OPENERS = frozenset(
-    {"neg", "lack", "unable", "source", "me", "if", "idiom", "you", "reason", "but"}
+    {"neg", "lack", "unable", "source", "me", "if", "idiom", "you", "reason", "but", "which"}
 )
-_CLOSERS = frozenset({"neg", "lack", "unable", "know", "tell", "idiom"})
+_CLOSERS = frozenset({"neg", "lack", "unable", "know", "tell", "idiom", "reason", "which"})
+EARLY = 3
+"""A word such as *therefore* among so many first ones opens a sentence."""
 NEAR, NEAR_UNSPACED = 5, 6
 """Most words, or pairs of characters, between a denial and what it denies."""
 MOST_CHARACTERS = 400
@@ -91,7 +93,7 @@ def spoken(texts: Iterable[str]) -> str:
     counts: Counter[str] = Counter()
     words: set[str] = set()
     for text in texts:
-        if _is_unspaced(text):
+        if is_unspaced(text):
             counts[_script(text)] += len(text)
         if len(words) < MOST_WORDS:
             words.update(_words(text[:MOST_CHARACTERS]))
@@ -117,7 +119,11 @@ def signs(text: str, language: str) -> frozenset[str]:
     count = len(read.words) / 2 if read.is_unspaced else len(read.words)
     near = NEAR_UNSPACED if read.is_unspaced else NEAR
     found = {*spans, *_pairs(spans, near), *_lengths(count), *_unlisted(read, matches, count)}
-    found.update(f"^{kind}" for start, _, kind in matches if start < 1 and kind in _OPENERS)
+    found.update(
+        f"^{kind}"
+        for start, _, kind in matches
+        if start < (EARLY if kind == "reason" else 1) and kind in _OPENERS
+    )
     found.update(f"{kind}$" for _, end, kind in matches if end >= count - 1 and kind in _CLOSERS)
     if "^neg" in found and _COMMA.match(text):
         found.add("^neg,")
@@ -185,7 +191,7 @@ def _read(text: str, language: str) -> _Read:
     return _Read(words=words, is_unspaced=False, matches=matches)
 
 
-def _is_unspaced(text: str) -> bool:
+def is_unspaced(text: str) -> bool:
     """Whether at least half of the letters are of a script without spaces."""
     unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
     return unspaced > 0 and unspaced * 2 >= sum(map(str.isalpha, text))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scorers.text.own_words import own_words
+from scorers.text.refusal_clauses import divided
 from scorers.text.refusal_model import weigh
 from scorers.text.refusal_patterns import (
     LEAST_CLAUSE,
@@ -18,7 +19,7 @@ from scorers.text.refusal_patterns import (
     is_polar,
     refusing_by_words,
 )
-from scorers.text.refusal_signs import ANSWERING, DENYING, kinds, spoken
+from scorers.text.refusal_signs import ANSWERING, DENYING, kinds, signs, spoken
 from scorers.text.sentences import Sentence, sentences
 from scorers.text.tokens import tokens
 
@@ -32,10 +33,20 @@ ENDS = 3
 SURE, DOUBTED = 0.67, -2.0
 """Log odds from which the model alone says that a sentence refuses, and under which it overrules
 the patterns."""
+SURE_AMONG_MANY, DOUBTED_AMONG_MANY = 2.0, 0.0
+"""The same in an answer of more than `ENDS` sentences, where a caveat is likelier."""
 SURE_PART = 1.2
 """Log odds from which a part of a sentence refuses: it has fewer signs."""
 STATED, STATED_PART = 0.0, -1.0
 """Log odds from which a sentence, or a part of one, states something beside a refusal."""
+SURE_CLAUSE, STATED_REST = 1.0, 0.5
+"""Log odds from which a clause refuses, and the rest of its sentence states something."""
+
+_OWN_MATTERS = frozenset({"source", "given", "paper", "me", "find", "tell", "info", "relate"})
+"""Kinds of words of a clause that speaks of the answer, not of what nobody knows."""
+_CONDITION = frozenset({"^if", "^reason", "reason$"})
+_SUBORDINATE = frozenset({"^if", "^which", "which$", "^reason", "reason$", "sorry"})
+"""Signs of a clause that is a condition or a reason, and of a rest that is one or asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +65,29 @@ def classify(answer: str) -> Stance:
     if not parts and starts_bare:  # code, as `NO_ANSWER`
         return Stance(label="refused", refusing=(Sentence(0, len(answer), answer),))
     language = spoken(part.text for part in parts)
+    is_short = len(parts) <= ENDS
+    sure, doubted = (SURE, DOUBTED) if is_short else (SURE_AMONG_MANY, DOUBTED_AMONG_MANY)
     named = {part.start for part in refusing_by_words(answer)}
     refusing = [
         part
         for place, part in enumerate(parts)
         if (starts_bare and place == 0)
-        or (part.start in named and weigh(part.text, language)[0] > DOUBTED)
-        or (_is_at_an_end(place, len(parts)) and _refuses(part.text, language))
+        or (part.start in named and weigh(part.text, language)[0] > doubted)
+        or (_is_at_an_end(place, len(parts)) and _refuses(part.text, language, sure))
     ]
-    refusing = [part for part in refusing if not asks(part.text)]
+    refusing = [
+        part for part in refusing if not asks(part.text) or _refuses_before(part.text, language)
+    ]
+    mixed = [part for part in parts if is_short and _is_mixed(part.text, language)]
+    refusing += [part for part in mixed if part not in refusing]
     refusing = _without_caveats(parts, refusing) or _of_the_sources_alone(parts, language)
     if not refusing:
         return Stance(label="answered")
     others = [part.text for part in parts if part not in refusing]
-    is_partial = any(_states(text, language) for text in others) or any(
-        _goes_on(part.text, language) for part in refusing
+    is_partial = (
+        bool(mixed)
+        or any(_states(text, language) for text in others)
+        or any(_goes_on(part.text, language) for part in refusing)
     )
     originals = tuple(
         Sentence(part.start, part.end, answer[part.start : part.end]) for part in refusing
@@ -81,14 +100,49 @@ def _is_at_an_end(place: int, count: int) -> bool:
     return place < ENDS or place >= count - ENDS
 
 
-def _refuses(sentence: str, language: str) -> bool:
+def _refuses(sentence: str, language: str, sure: float) -> bool:
     """Whether the model is sure that a sentence, or a part behind a word such as *but*, refuses."""
     own = kinds(sentence, language)
     if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own):
         return False
-    if weigh(sentence, language)[0] > SURE:
+    if weigh(sentence, language)[0] > sure:
         return True
     return any(weigh(part, language)[0] > SURE_PART for part in _parts(sentence, language))
+
+
+def _refuses_before(question: str, language: str) -> bool:
+    """Whether a clause before a question refuses: *we have nothing on that, shall I ask?*"""
+    return any(
+        not asks(clause)
+        and weigh(clause, language)[0] > SURE_PART
+        and _CONDITION.isdisjoint(signs(clause, language))
+        for clause, _ in divided(question, language)
+    )
+
+
+def _is_mixed(sentence: str, language: str) -> bool:
+    """Whether a clause of a sentence refuses, and the rest of the sentence states something."""
+    own = kinds(sentence, language)
+    if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own) or asks(sentence):
+        return False
+    return any(
+        weigh(clause, language)[0] > SURE_CLAUSE
+        and weigh(rest, language)[1] > STATED_REST
+        and _CONDITION.isdisjoint(signs(clause, language))
+        and not _OWN_MATTERS.isdisjoint(kinds(clause, language))
+        and _is_substance(rest, language)
+        for clause, rest in divided(sentence, language)
+    )
+
+
+def _is_substance(rest: str, language: str) -> bool:
+    """Whether what stands beside a refusing clause is no question, reason, courtesy or search."""
+    own = signs(rest, language)
+    return (
+        _SUBORDINATE.isdisjoint(own)
+        and not is_courtesy(rest)
+        and not _is_of_the_search(rest, language)
+    )
 
 
 def _without_caveats(parts: Sequence[Sentence], refusing: list[Sentence]) -> list[Sentence]:

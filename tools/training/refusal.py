@@ -20,14 +20,16 @@ import numpy as np
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from scorers.text.refusal_model import CLASSES
-from tools.training.refusal_examples import Example, examples
+from scorers.text.refusal_model import CLASSES, from_json
+from tools.training.refusal_examples import Answer, Example, examples, known_answers
 
 FEWEST = 8
 """Least sentences with a sign, or a pair of signs, for it to get a weight."""
 STRENGTH = 0.2
 """Inverse strength of the Gaussian prior. Each language left out of learning once, 0.1 to 0.3 tell
 refusals from near answers best; 0.01 and 1 are worse."""
+ROUNDS = 2
+"""Further rounds of learning."""
 MOST_STEPS = 3000
 LIGHT = 0.005
 """A pair whose weights are all smaller is left out of the file."""
@@ -38,6 +40,18 @@ def names(example: Example) -> Iterator[str]:
     """The names of a sentence's signs, and of pairs of them."""
     for first, second in combinations_with_replacement(sorted(example.signs), 2):
         yield first if first == second else f"{first} {second}"
+
+
+def train(answers: Sequence[Answer]) -> str:
+    """The model of these answers as JSON.
+
+    The first round goes by the patterns where an answer has several sentences; each further one by
+    the model of the round before.
+    """
+    text = to_json(fit(list(examples(answers, None))))
+    for _ in range(ROUNDS):
+        text = to_json(fit(list(examples(answers, from_json(text).odds))))
+    return text
 
 
 def fit(rows: Sequence[Example]) -> dict[str, Any]:
@@ -79,11 +93,9 @@ def to_json(model: dict[str, Any]) -> str:
 
 def main() -> None:
     """Trains on the wordings and on the sets in the given folder; writes what scoring reads."""
-    rows = list(examples(Path(sys.argv[1])))
-    packed = to_json(fit(rows)).encode()
+    packed = train(list(known_answers(Path(sys.argv[1])))).encode()
     TARGET.write_bytes(packed)
-    checksum = hashlib.sha256(packed).hexdigest()
-    print(f"{len(rows)} sentences -> {TARGET.name}, sha256 {checksum}")
+    print(f"{TARGET.name}, sha256 {hashlib.sha256(packed).hexdigest()}")
 
 
 if __name__ == "__main__":
