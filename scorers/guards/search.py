@@ -113,7 +113,7 @@ def best_pattern(
     >>> bad = [Text(trace_id=str(n), text=f"As an AI I cannot say {n}.") for n in range(40)]
     >>> good = [Text(trace_id=str(n), text=f"It takes {n} days.") for n in range(40)]
     >>> best_pattern(bad, good, PatternField.ANSWER).words
-    'the answer has “as an ai i cannot”'
+    'the answer has “ai i cannot say #”'
     """
     if min(len(members), len(passing)) < LEAST_MEMBERS:
         return None
