@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -282,10 +283,10 @@ def test_counts_that_fail_are_told_once_until_they_succeed_again(store: Store) -
     refusals = iter(fails)
 
     class Refusing(MinuteCounter):
-        def run(self, first: int) -> None:
+        def run(self, first: int, until: float = math.inf) -> None:
             if next(refusals):
                 raise QueryFailed("over the memory limit")
-            super().run(first)
+            super().run(first, until)
 
     watch._counter = Refusing(store, COUNTED)
     with capture_logs() as told:
