@@ -1,7 +1,7 @@
 """Says which signs of a refusal a sentence has: the kinds of its words, and which stand together.
 
     >>> text = "The leaflet does not say who pays."
-    >>> sorted(signs(text, spoken([text])) & {"neg", "source", "tell", "neg~tell", "idiom"})
+    >>> sorted(signs(text, spoken([text])) & {"neg", "source", "tell", "neg~tell", "sorry"})
     ['neg', 'neg~tell', 'source', 'tell']
 
 A refusal is made of few kinds of words: a negation or a lack, the sources, a verb of saying,
