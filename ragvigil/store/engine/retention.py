@@ -54,6 +54,8 @@ KEPT = {
     "issue_pairs": ("deltas_days", "toDate(written)"),
     "root_causes": ("scores_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
+    "dirty_minutes": ("spans_days", "toDate(written)"),
+    "members": ("spans_days", "toDate(beat)"),
     "questions": ("spans_days", "toDate(written)"),
     "erasures": ("deltas_days", "toDate(written)"),
     "acts": ("deltas_days", "toDate(written)"),
