@@ -349,3 +349,31 @@ def test_the_model_overrules_a_pattern_that_a_statement_about_the_world_fits(ans
 def test_what_was_searched_is_no_statement_beside_a_refusal() -> None:
     answer = "Ho scorso tutte e sei le circolari, ma della mensa non ho trovato traccia."
     assert classify(answer).label == "refused"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The tour lasts ninety minutes; its price is not stated in the leaflet.",
+        "Der Kurs beginnt am 7. Oktober, zum Preis steht im Prospekt nichts.",
+        "Die Anmeldung kostet 45 Euro, das Datum wird im Rundschreiben nicht genannt.",
+        "Le cours dure six semaines, le prix n'est pas indiqué dans la brochure.",
+        "El curso dura seis semanas, el precio no figura en el folleto.",
+    ],
+)
+def test_a_clause_that_refuses_beside_a_fact_is_partial_without_a_word_such_as_but(
+    answer: str,
+) -> None:
+    assert classify(answer).label == "partial"
+
+
+def test_a_question_behind_a_refusal_in_one_sentence_hides_it_not() -> None:
+    for answer in (
+        "I found nothing on that in the documents, shall I ask a colleague?",
+        "没有找到相关信息，需要帮您转接人工客服吗？",
+    ):
+        assert classify(answer).label == "refused", answer
+
+
+def test_a_quoted_refusal_at_the_start_is_not_the_answers_own() -> None:
+    assert classify('"Impossible to answer" is what the screen shows.').label == "answered"
