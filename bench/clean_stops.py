@@ -26,42 +26,28 @@ STOP_SECONDS = 25.0
 WRONG = ("level=error", "Traceback", "Error", "ERROR", "CRITICAL")
 
 
-def main() -> None:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int, default=21)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
     stops = SMALL_STOPS if options.small else STOPS
     chance = random.Random(options.seed)
     requests = otlp_requests.make(25 * (60 if options.small else 800), seed=options.seed)
-    statuses, seconds = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sender = Sender(f"127.0.0.1:{free_port(0)}", requests)
-        settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
-        daemon = start(folder, settings=settings)
-        try:
-            daemon.wait_ready()
-            threading.Thread(target=sender.run, args=(PAUSE_SECONDS,), daemon=True).start()
-            for number in range(stops):
-                time.sleep(chance.uniform(0.2, 4.0))
-                began = time.monotonic()
-                statuses.append(daemon.stop(4 * STOP_SECONDS))
-                seconds.append(time.monotonic() - began)
-                progress(f"{number + 1}/{stops} stopped in {seconds[-1]:.1f} s")
-                daemon = start(folder, settings=settings)
-                daemon.wait_ready()
-            sender.done.wait(DRAIN_SECONDS)
-            sent = sender.acknowledged * otlp_requests.SPANS
-            ledger = drained(daemon, sent)
-        finally:
-            statuses.append(daemon.stop(4 * STOP_SECONDS))
+        statuses, seconds, ledger = _stopped(folder, sender, stops, chance)
+        sent = sender.acknowledged * otlp_requests.SPANS
         effects = stored_effects(folder)
         lines = (folder / "daemon.log").read_text(errors="replace").splitlines()
     wrong = [line for line in lines if any(word in line for word in WRONG)]
     for line in wrong[:10]:
         progress(line)
-    records = sender.acknowledged * otlp_requests.TRACES_A_REQUEST
     figures: dict[str, object] = {
         "stops": stops + 1,
         "spans_acknowledged": sent,
@@ -71,16 +57,49 @@ def main() -> None:
         "stop_seconds_max": round(max(seconds), 1),
         "lines_of_errors": len(wrong),
     }
-    bars = {
+    bars = _bars(sender.acknowledged, ledger, effects, wrong)
+    bars["every stop ends with status 0"] = set(statuses) == {0}
+    if not options.small:
+        bars[f"a stop takes at most {STOP_SECONDS:g} s"] = max(seconds) <= STOP_SECONDS
+    finish("clean_stops", figures, bars, seed=options.seed)
+
+
+def _stopped(
+    folder: Path, sender: Sender, stops: int, chance: random.Random
+) -> tuple[list[int], list[float], dict[str, int]]:
+    """Exit statuses, seconds of each stop, and the ledger once all is stored."""
+    statuses, seconds = [], []
+    settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
+    daemon = start(folder, settings=settings)
+    try:
+        daemon.wait_ready()
+        threading.Thread(target=sender.run, args=(PAUSE_SECONDS,), daemon=True).start()
+        for number in range(stops):
+            time.sleep(chance.uniform(0.2, 4.0))
+            began = time.monotonic()
+            statuses.append(daemon.stop(4 * STOP_SECONDS))
+            seconds.append(time.monotonic() - began)
+            progress(f"{number + 1}/{stops} stopped in {seconds[-1]:.1f} s")
+            daemon = start(folder, settings=settings)
+            daemon.wait_ready()
+        sender.done.wait(DRAIN_SECONDS)
+        ledger = drained(daemon, sender.acknowledged * otlp_requests.SPANS)
+    finally:
+        statuses.append(daemon.stop(4 * STOP_SECONDS))
+    return statuses, seconds, ledger
+
+
+def _bars(
+    requests: int, ledger: dict[str, int], effects: dict[str, int], wrong: list[str]
+) -> dict[str, bool]:
+    sent = requests * otlp_requests.SPANS
+    records = requests * otlp_requests.TRACES_A_REQUEST
+    return {
         "no acknowledged span is lost": ledger["stored"] == sent and effects["spans"] == sent,
         "no effect happened twice": effects["records"] == records
         and effects["scores"] == records * effects["rubrics"],
         "no error is logged": not wrong,
-        "every stop ends with status 0": set(statuses) == {0},
     }
-    if not options.small:
-        bars[f"a stop takes at most {STOP_SECONDS:g} s"] = max(seconds) <= STOP_SECONDS
-    finish("clean_stops", figures, bars, seed=options.seed)
 
 
 if __name__ == "__main__":

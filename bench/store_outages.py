@@ -63,11 +63,15 @@ class Load(threading.Thread):
         self.join()
 
 
-def main() -> None:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seconds", type=float, help="length of each outage")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     rate = SMALL_RATE if options.small else RATE
     requests = int(rate / SPANS * 8 * seconds) + 400
@@ -82,11 +86,11 @@ def main() -> None:
             load.start()
             _outages(server, seconds)
             load.stop()
-            ledger, waited = _caught_up(daemon, load.acknowledged * SPANS)
+            sent = load.acknowledged * SPANS
+            ledger, waited = _caught_up(daemon, sent)
         finally:
-            status = daemon.stop(100)
+            daemon.stop(100)
         lines = (Path(name) / "data" / "daemon.log").read_text(errors="replace").splitlines()
-    sent = load.acknowledged * SPANS
     said = [line for line in lines if "level=error" in line or "level=warning" in line]
     figures: dict[str, object] = {
         "outage_seconds": seconds,
@@ -96,7 +100,6 @@ def main() -> None:
         "ledger": ledger,
         "caught_up_after_s": round(waited, 1),
         "lines_of_warning": len(said),
-        "exit_status": status,
     }
     bars = {
         "no request was refused": not load.refused,
