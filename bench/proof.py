@@ -149,7 +149,8 @@ def _head(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
     yield (
         "Written by `make proof` (small sizes) and `make proof-full` (full sizes), never by hand: "
         "what each promise says, the bar, and what was measured. A commit with `+` had changed "
-        "files. *Not run* means so: nothing is claimed. Small sizes judge answers alone: bars of seconds "
+        "files. *Not run* means so: nothing is claimed. "
+        "Small sizes judge answers alone: bars of seconds "
         "and shares of a core are judged at full size."
     )
     yield ""
