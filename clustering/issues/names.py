@@ -62,7 +62,7 @@ CHANGES: Mapping[ChangeKind, str] = {
 LAYERS: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "since retrieval got worse",
     Cause.CORPUS: "since documents changed",
-    Cause.GENERATION: "though retrieval is as before",
+    Cause.GENERATION: "while retrieval is unchanged",
 }
 
 TITLE = """\

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 ANY = ""
 PROBLEMS: Mapping[str, Mapping[str, str]] = {
     ANY: {"error": "end in an error", "thumbs_down": "are disliked by their users"},
-    "answer_complete_text": {"truncated": "stop before their end", "empty": "have no text"},
-    "answer_language": {ANY: "are in another language than their question"},
+    "answer_complete_text": {"truncated": "are cut off", "empty": "have no text"},
+    "answer_language": {ANY: "are in a different language from the question"},
     "answer_relevance": {ANY: "do not address the question"},
-    "answerable": {ANY: "find no chunk that answers the question"},
+    "answerable": {ANY: "get no chunk that answers the question"},
     "chunk_attribution": {ANY: "cite chunks that do not support them"},
     "chunk_utilization": {ANY: "use little of what is in the prompt"},
     "citation_coverage": {ANY: "make claims without a citation"},
@@ -28,18 +28,18 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
     "completeness": {ANY: "leave out facts that the question asks for"},
     "context_adherence": {ANY: "use knowledge from outside their chunks"},
     "context_precision": {
-        "none_relevant": "find no relevant chunk",
-        ANY: "find the relevant chunks too far down",
+        "none_relevant": "get no relevant chunk",
+        ANY: "get the relevant chunks too far down",
     },
     "context_recall": {ANY: "miss chunks that answer the question"},
-    "context_relevance": {ANY: "find chunks that do not fit the question"},
+    "context_relevance": {ANY: "get chunks that do not fit the question"},
     "factual_accuracy": {ANY: "say what a reference refutes"},
     "groundedness": {
         "contradicted": "contradict their chunks",
-        ANY: "claim what no chunk says",
+        ANY: "make claims that no chunk supports",
     },
     "grounding": {ANY: "go beyond what their chunks say"},
-    "injected_context": {ANY: "find chunks that give the model orders"},
+    "injected_context": {ANY: "get chunks that give the model orders"},
     "injection_resisted": {
         "in_part": "obey in part an order that a chunk gives",
         ANY: "obey an order that a chunk gives",
@@ -53,11 +53,11 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
     "prompt_relevance": {ANY: "get chunks that do not help with the question"},
     "rerank_gain": {ANY: "lose relevant chunks to the reranker"},
     "retrieval_shape": {
-        "empty": "find nothing",
-        "duplicate": "find the same chunk several times",
-        "near_duplicate": "find nearly the same chunk several times",
-        "collapsed_scores": "find chunks with scores that tell none apart",
-        ANY: "find too few different chunks",
+        "empty": "get nothing",
+        "duplicate": "get the same chunk several times",
+        "near_duplicate": "get nearly the same chunk several times",
+        "collapsed_scores": "get chunks with scores that tell none apart",
+        ANY: "get too few different chunks",
     },
 }
 """By rubric and label; the empty label is any other. A rubric of a plug-in has no words here."""

@@ -78,7 +78,7 @@ def test_refusals_fail_for_the_time_of_an_incident_and_are_its_issue(works: Work
     works.turn()
     (issue,) = works.issues()
     assert (issue.incident_id, issue.members, issue.rubric) == ("i1", 5, "refusal")
-    assert issue.name == "Answers refuse to answer · though retrieval is as before · on /ask"
+    assert issue.name == "Answers refuse to answer · while retrieval is unchanged · on /ask"
     assert sorted(where(works.store)) == [1, 2, 3, 4, 5]
     assert {row.membership.by for row in placed(works.store).values() if row.membership} == {
         MemberBy.INCIDENT

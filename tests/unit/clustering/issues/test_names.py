@@ -33,7 +33,9 @@ def test_a_name_has_fixed_words_and_whole_words_of_the_members() -> None:
     questions = ["How do refunds work?", "Are refunds slow?", "When do refunds come?"]
     phrases = ["that's", "wrong deadline", "carry, on"]
     given = name("groundedness", "unsupported", questions, phrases=phrases[:2], routes=["/a", "/b"])
-    assert given == "Answers claim what no chunk says · refunds questions · “wrong deadline”"
+    assert (
+        given == "Answers make claims that no chunk supports · refunds questions · “wrong deadline”"
+    )
     assert name("refusal", "", ["When?"], routes=[""]) == "Answers refuse to answer"
     assert name("refusal", "", ["Is it so?", "Is it?"], change="since the prompt changed") == (
         "Answers refuse to answer · since the prompt changed"

@@ -31,7 +31,7 @@ def test_three_records_of_one_key_open_an_issue() -> None:
     matches = grouped(THREE)
     (opened,) = matches.issues
     assert (opened.members, opened.routes, opened.is_provisional) == (3, ("/ask", "/help"), True)
-    assert opened.name == "Answers claim what no chunk says"
+    assert opened.name == "Answers make claims that no chunk supports"
     assert (opened.first_unix_nano, opened.last_unix_nano) == (at(0), at(2))
     assert {membership.key for membership in matches.memberships} == {
         failure.key for failure in THREE

@@ -74,7 +74,7 @@ def test_a_cluster_above_the_background_is_a_new_issue() -> None:
         "unsupported",
         ("/ask",),
     )
-    assert opened.name == "Answers claim what no chunk says · on /ask"
+    assert opened.name == "Answers make claims that no chunk supports · on /ask"
     assert homes(changes, 10) == [opened.issue_id] * 8 + ["", ""]
     assert {membership.by for membership in changes.memberships} == {MemberBy.CLUSTERED}
     assert changes.memberships[0].strength == np.float32(0.9)
