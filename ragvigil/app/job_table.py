@@ -56,13 +56,14 @@ does them."""
 class RollUps:
     """Recomputes the roll-ups of minutes whose scores changed.
 
-    The first run covers minutes received since `since` (Unix time): an earlier life of the core
-    may have ended before it rolled them up.
+    The first run covers minutes received since `since` (Unix time), and all that were never
+    counted: an earlier life of the core may have ended before it rolled them up.
     """
 
     def __init__(self, store: Store, dirty: DirtyMinutes, since: float) -> None:
         self._store, self._dirty = store, dirty
         dirty.add(rollups.minutes_received(store, since))
+        dirty.add(rollups.minutes_not_counted(store))
         # The run at the stop must wait for one under way: the store closes after it.
         self._lock = threading.Lock()
 

@@ -98,6 +98,12 @@ def minutes_received(store: Store, since: float) -> list[int]:
     return [int(row["minute"]) for row in rows]
 
 
+def minutes_not_counted(store: Store) -> list[int]:
+    """Minutes with scores and without a roll-up: those that an earlier life left when it ended."""
+    rows = store.read("score_minutes_not_counted", priority=Priority.TICK)
+    return [int(row["minute"]) for row in rows]
+
+
 def changed(store: Store, version: int) -> ChangedMinutes | None:
     """The minutes that were recomputed after `version`, None if there are none."""
     row = store.read("rollup_changed", {"version": version}, priority=Priority.TICK)[0]

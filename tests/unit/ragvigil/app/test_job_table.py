@@ -87,6 +87,17 @@ async def test_a_new_life_rolls_up_what_the_one_before_left_undone(core: Core) -
     assert scores_in_roll_ups(core.store) == 1
 
 
+async def test_a_new_life_rolls_up_what_was_left_undone_long_ago(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    rolling = RollUps(core.store, DirtyMinutes(), NOW / SECOND + DAY)
+    rolling.run()
+    assert scores_in_roll_ups(core.store) == 1
+    counted = DirtyMinutes()
+    RollUps(core.store, counted, NOW / SECOND + DAY)
+    assert counted.take() == set()
+
+
 async def test_the_books_are_balanced_in_a_metric(
     core: Core, jobs: dict[str, Callable[[], object]]
 ) -> None:
