@@ -14,5 +14,5 @@ CREATE TABLE IF NOT EXISTS members {on_cluster}
 )
 ENGINE = {replicated}ReplacingMergeTree(beat)
 ORDER BY replica
-TTL toDate(beat) + INTERVAL 7 DAY
+TTL toDate(beat) + INTERVAL 14 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

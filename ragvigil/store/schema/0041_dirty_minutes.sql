@@ -12,5 +12,5 @@ CREATE TABLE IF NOT EXISTS dirty_minutes {on_cluster}
 ENGINE = {replicated}MergeTree
 PARTITION BY toDate(written)
 ORDER BY written
-TTL toDate(written) + INTERVAL 7 DAY
+TTL toDate(written) + INTERVAL 14 DAY
 SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;

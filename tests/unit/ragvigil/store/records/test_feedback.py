@@ -118,6 +118,8 @@ def test_days_of_the_settings_become_the_tables_time_to_live(store: Store) -> No
         store.settings = original.model_copy(update={"spans_days": 3})
         assert retention.apply_days(store) == [
             "ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY",
+            "ALTER TABLE dirty_minutes MODIFY TTL toDate(written) + INTERVAL 3 DAY",
+            "ALTER TABLE members MODIFY TTL toDate(beat) + INTERVAL 3 DAY",
             "ALTER TABLE questions MODIFY TTL toDate(written) + INTERVAL 3 DAY",
         ]
         assert retention.apply_days(store) == []

@@ -1302,7 +1302,7 @@ CREATE TABLE IF NOT EXISTS members ON CLUSTER `main`
 )
 ENGINE = ReplicatedReplacingMergeTree(beat)
 ORDER BY replica
-TTL toDate(beat) + INTERVAL 7 DAY
+TTL toDate(beat) + INTERVAL 14 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS dirty_minutes ON CLUSTER `main`
@@ -1317,7 +1317,7 @@ CREATE TABLE IF NOT EXISTS dirty_minutes ON CLUSTER `main`
 ENGINE = ReplicatedMergeTree
 PARTITION BY toDate(written)
 ORDER BY written
-TTL toDate(written) + INTERVAL 7 DAY
+TTL toDate(written) + INTERVAL 14 DAY
 SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
 ALTER TABLE ledger ON CLUSTER `main`
