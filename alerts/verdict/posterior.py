@@ -42,6 +42,9 @@ OFTEN = 0.4
 """How often evidence of which only the causes are known comes with these."""
 MOST = 6.0
 """The worst fit of one piece of evidence: no measurement is beyond doubt."""
+GONE = 0.1
+"""The share of its past from which on a number has fallen to nothing: what wears away a part of the
+citations leaves more."""
 UNMOVED = 2.0
 """The weight of a number that held: it was neither noticed as moved, nor may it have moved."""
 TELLS = 0.7
@@ -171,7 +174,7 @@ def _signals(findings: Iterable[Finding]) -> list[Witness]:
 def _signal_fits(finding: Finding) -> Fits:
     """How often each leaf brings a signal; an unknown one by the causes that it may have."""
     base = finding.signal.partition(":")[0]
-    names = (f"{base} {_way(finding)}", finding.signal, base)
+    names = (*(f"{base} {way}" for way in _ways(finding)), finding.signal, base)
     if KNOWN.intersection(names):
         return {key: math.log(often(leaf, *names)) for key, leaf in LEAVES.items()}
     if finding.signal in set(Rubric):
@@ -205,11 +208,13 @@ def _family(signal: str) -> str:
     return FAMILIES.get(signal) or FAMILIES.get(name) or name
 
 
-def _way(finding: Finding) -> str:
-    """Which way a signal moved, as the leaves name it; empty where that is not known."""
+def _ways(finding: Finding) -> tuple[str, ...]:
+    """Which way a signal moved, as the leaves name it; none where that is not known."""
     if finding.value is None or finding.reference is None:
-        return ""
-    return "up" if finding.value > finding.reference else "down"
+        return ()
+    if finding.value > finding.reference:
+        return ("up",)
+    return ("gone", "down") if finding.value <= GONE * finding.reference else ("down",)
 
 
 def _unsized(leaf: Leaf, rubric: str) -> float:

@@ -135,6 +135,15 @@ def test_citations_that_are_left_out_are_generation_though_every_judged_rubric_h
     assert verdict(Evidence(measured=tuple(held), signals=tuple(fell))).cause is G
 
 
+@pytest.mark.parametrize(("left", "cause"), [(0.0, G), (0.6, None)])
+def test_answers_without_any_citation_are_generation_before_anything_is_judged(
+    left: float, cause: Cause | None
+) -> None:
+    fell = replace(signal("citation_coverage"), value=left, reference=0.95)
+    released = (notice("release", 0, ChangeKind.RELEASE),)
+    assert verdict(Evidence(signals=(fell,), notices=released)).cause is cause
+
+
 def test_older_texts_may_lack_what_is_asked_though_each_chunk_is_about_it() -> None:
     told = said(
         {**CHUNKS_HELD, Rubric.GROUNDED: HELD, Rubric.COMPLETE: -0.14},
