@@ -212,7 +212,8 @@ def _one(keeps: KeptSpans, answers: int, *, small: bool) -> dict[str, Any]:
     done = subprocess.run(
         [*command, *(["--small"] if small else [])], stdout=subprocess.PIPE, check=True
     )
-    figures: dict[str, Any] = json.loads(done.stdout)
+    # Libraries that are loaded on the way may print lines of their own before.
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
 

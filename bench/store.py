@@ -60,7 +60,10 @@ _EACH_TRACE = f"""
     FROM numbers(intDiv({{first:UInt64}}, {RUBRICS}), intDiv({{count:UInt64}}, {RUBRICS}))
 """
 TRACES = f"""
-INSERT INTO traces
+INSERT INTO traces (
+    trace_id, late, time, received, outcome, closed, service, spans, record_ids, backfill,
+    generation, replica, epoch
+)
 SELECT id, 0, at, until, 'scored', 'root_ended', 'svc', 4, [root], '', 4, '', 0
 FROM ({_EACH_TRACE})
 """
