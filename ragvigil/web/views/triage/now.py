@@ -18,6 +18,7 @@ from ragvigil.web.views.deltas import DeltaForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm
 from ragvigil.web.views.triage import next_step
 from ragvigil.web.views.triage.layers import (
+    CellForm,
     Place,
     RouteRowForm,
     State,
@@ -47,6 +48,11 @@ SILENT = timedelta(hours=1)
 """After so long without an answer nothing can be said of now; as `ragvigil why` has it."""
 NEAR = timedelta(minutes=30)
 """An issue that began this close to an incident is its issue."""
+
+EXPECTED = (
+    "Somebody called its incident expected. It is compared with the seven days before, and shown "
+    "as worse until most of these have the new level."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +149,28 @@ def _answer(
         since = duration(silence.total_seconds())
         return f"No answer has come for {since}", "What is shown below is as old as that."
     worse = [(row, cell) for row in rows for cell in row.cells.values() if cell.state.is_alarm]
-    if worse:
-        row, cell = worse[0]
+    unexpected = [each for each in worse if not _is_expected(*each, known.incidents)]
+    if worse and not unexpected:
+        name = rubric_name(worse[0][1].rubric).capitalize()
+        return f"{name} is lower, as expected", EXPECTED
+    if unexpected:
+        row, cell = unexpected[0]
         lead = "A drop in a mean becomes an incident once it lasts, or once an audit confirms it."
         return f"No incident is open, but {rubric_name(cell.rubric)} on {row.route} is worse", lead
     return "Nothing is wrong", _quiet(rows, snoozed=len(incidents))
+
+
+def _is_expected(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:
+    """Whether a person called an incident expected that was about this rubric on this route."""
+    return any(
+        incident.is_expected
+        and (incident.service, incident.environment) == (row.service, row.environment)
+        and any(
+            base_of(finding.signal) == cell.rubric and row.route in finding.routes
+            for finding in incident.findings
+        )
+        for incident in incidents
+    )
 
 
 def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:
