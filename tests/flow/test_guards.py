@@ -79,13 +79,16 @@ def test_a_guard_is_a_pattern_with_its_figures_and_fails_what_comes(
 
 
 def test_a_guard_outlives_the_process_and_can_be_removed(
-    store: Store, desk: GuardedDesk, daemon: Commands
+    store: Store, desk: GuardedDesk, daemon: Commands, tmp_path: Path
 ) -> None:
     fill(store)
     daemon.say("issues", "guard", "i1", "--yes")
     forget()
     AcceptedRubrics(store, lambda: float(NOW)).load()
     assert list(accepted_rubrics()) == ["guard_i1"]
+    started = GuardedDesk(store, tmp_path)
+    assert started.bars["guard_i1"] == 0.5
+    assert started.facts["guard_i1"].fails_below == 0.5
     assert "guard_i1  pattern" in daemon.say("issues", "guards")
     daemon.say("rubric", "remove", "guard_i1")
     assert "no guards" in daemon.say("issues", "guards")

@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 NANOS = 10**9
 RENEWED_DAYS = 30
-"""Rows older than this are written anew at a start: no rubric outlives its time to live."""
+"""Rows older than this are written anew at a start, so that none reaches its time to live."""
 MOST_LIVE = 50
 """Accepted rubrics at a time: each judged one costs a call on every sampled answer."""
 
@@ -76,8 +76,12 @@ class AcceptedRubrics:
     def bind(
         self, facts: dict[str, RubricFacts], bars: dict[str, float], judging: JudgeAccess
     ) -> None:
-        """Keeps what a rubric that is accepted or removed changes: facts and bars, by rubric."""
+        """Keeps what a rubric that is accepted or removed changes: facts and bars, by rubric.
+
+        Enters those that `load` took up: facts of a runner made before do not know their bars.
+        """
         self._facts, self._bars, self._judging = facts, bars, judging
+        self._use(tuple(all_accepted().values()))
 
     def refresh(self) -> None:
         """Takes up what another daemon of the fleet accepted or removed. Raises StoreError."""
