@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from bench.rig.labelled import auroc, rows
+from bench.rig.processes import cpu_seconds
 from bench.rig.report import finish, progress
 from bench.rig.unseen_answers import is_fit
 from ragvigil.inference.process import Inference
@@ -200,19 +200,11 @@ def milliseconds(inference: Inference) -> float:
         (" ".join(stock[at : at + 72]), " ".join(stock[at + 72 : at + 102])) for at in range(TIMED)
     ]
     inference.entail(FILE, pairs[:1])
-    begin = cpu_seconds(inference)
+    child = inference.child_pid
+    assert child is not None, "the model process has just answered"
+    begin = cpu_seconds(child)
     inference.entail(FILE, pairs[1:])
-    return round(1000 * (cpu_seconds(inference) - begin) / (TIMED - 1), 1)
-
-
-def cpu_seconds(inference: Inference) -> float:
-    """CPU time that the model process has used."""
-    return time.clock_gettime(_clock_of(inference.child_pid or 0))
-
-
-def _clock_of(pid: int) -> int:
-    """The clock of the CPU time of a process (Linux: clock_getcpuclockid)."""
-    return (~pid << 3) | 2
+    return round(1000 * (cpu_seconds(child) - begin) / (TIMED - 1), 1)
 
 
 def main() -> None:

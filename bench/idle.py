@@ -3,15 +3,14 @@
     .venv/bin/python bench/idle.py [--small] [--seconds N]
 
 A fresh daemon with default settings starts; once it has been ready for SETTLE_SECONDS, the CPU time
-of its processes is read from /proc, and again after N seconds. Processes that start meanwhile
-count from their start. `jobs` is the time that each periodic job took, from `/metrics`: it
+of its two processes is read from /proc, and again after N seconds. What these start counts once it
+has ended. `jobs` is the time that each periodic job took, from `/metrics`: it
 includes what the store computed for it. CPU times hardly depend on what else the machine does.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import tempfile
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import httpx2
 
-from bench.rig.processes import core_pid, memory_mb
+from bench.rig.processes import core_pid, cpu_seconds, memory_mb
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
@@ -29,13 +28,6 @@ JOB = re.compile(r'^ragvigil_job_seconds_(sum|count)\{job="(\w+)"\} (\S+)$', re.
 MOST_CPU, MOST_CORE_MB, MOST_INTAKE_MB = 0.01, 280.0, 80.0
 SHOWN = 8
 """The costliest jobs that the report names."""
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and of its children that have ended."""
-    text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    fields = text.rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def job_seconds(daemon: ChildDaemon) -> dict[str, tuple[float, float]]:
@@ -64,14 +56,17 @@ def main() -> None:
     options = parser.parse_args()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as daemon:
-        intake, core = daemon.process.pid, core_pid(daemon)
+        pids = intake, core = daemon.process.pid, core_pid(daemon)
         progress("ready; it settles")
         time.sleep(SMALL_SETTLE_SECONDS if options.small else SETTLE_SECONDS)
-        jobs, spent = job_seconds(daemon), (cpu_seconds(intake), cpu_seconds(core))
+        jobs, spent = job_seconds(daemon), [cpu_seconds(pid, with_ended=True) for pid in pids]
         began = time.monotonic()
         time.sleep(seconds)
         lasted = time.monotonic() - began
-        intake_cpu, core_cpu = cpu_seconds(intake) - spent[0], cpu_seconds(core) - spent[1]
+        intake_cpu, core_cpu = (
+            cpu_seconds(pid, with_ended=True) - before
+            for pid, before in zip(pids, spent, strict=True)
+        )
         share = (intake_cpu + core_cpu) / lasted
         core_mb, intake_mb = memory_mb(core, "VmRSS"), memory_mb(intake, "VmRSS")
         figures: dict[str, object] = {

@@ -28,7 +28,7 @@ import httpx2
 
 from bench.kill_storm import Sender, drained, stored_effects
 from bench.rig import otlp_requests
-from bench.rig.processes import core_pid, scoring_pids
+from bench.rig.processes import core_pid, cpu_seconds, scoring_pids
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, DidNotStart, free_port, start
 from ragvigil.app.process.tied import start_tied
@@ -84,7 +84,7 @@ def restart(daemon: ChildDaemon, victim: str, lead_seconds: float) -> tuple[Chil
         is_refused=is_refused,
         ending_seconds=free - killed,
         ready_seconds=ready - free,
-        cpu_seconds=_cpu_seconds(successor.process.pid) + _cpu_seconds(core_pid(successor)),
+        cpu_seconds=cpu_seconds(successor.process.pid) + cpu_seconds(core_pid(successor)),
     )
     return successor, done
 
@@ -96,12 +96,6 @@ def _has_let_go(pid: int) -> bool:
     except OSError:
         return True
     return stat.rpartition(")")[2].split()[0] in "ZX"
-
-
-def _cpu_seconds(pid: int) -> float:
-    """What a process and its threads have taken of the CPU."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def restarts(

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -15,11 +16,9 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from bench.rig.processes import core_pid
+from bench.rig import processes
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.clickhouse_http import DATABASE, Server
-
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Fleet:
@@ -77,7 +76,7 @@ def fleet(folder: Path, edges: int, analysts: int) -> Iterator[Fleet]:
             for daemon in made.daemons.values():
                 for pid in pids(daemon):
                     with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, 18)  # SIGCONT: one that is stopped cannot end
+                        os.kill(pid, signal.SIGCONT)  # one that is stopped cannot end
             for daemon in made.daemons.values():
                 daemon.process.terminate()
             for daemon in made.daemons.values():
@@ -89,27 +88,18 @@ def pids(daemon: ChildDaemon) -> list[int]:
     if daemon.process.poll() is not None:
         return []
     with contextlib.suppress(OSError, ValueError):
-        return [daemon.process.pid, core_pid(daemon)]
+        return [daemon.process.pid, processes.core_pid(daemon)]
     return [daemon.process.pid]
 
 
 def cpu_seconds(daemon: ChildDaemon) -> float:
     """CPU that the daemon's two processes have used."""
-    total = 0.0
-    for pid in pids(daemon):
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / TICKS
-    return total
+    return sum(map(processes.cpu_seconds, pids(daemon)))
 
 
 def memory_mb(daemon: ChildDaemon) -> float:
     """Resident memory of the daemon's two processes, MB."""
-    kilobytes = 0
-    for pid in pids(daemon):
-        for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmRSS:"):
-                kilobytes += int(line.split()[1])
-    return round(kilobytes / 1024, 1)
+    return round(sum(processes.memory_mb(pid, "VmRSS") for pid in pids(daemon)), 1)
 
 
 def divided(requests: Sequence[bytes], edges: int, traces: int) -> list[list[bytes]]:

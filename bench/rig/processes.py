@@ -1,7 +1,8 @@
-"""Memory of a running daemon's two processes, read from /proc."""
+"""The processes of a running daemon, with their memory and CPU time, read from /proc."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def scoring_pids(daemon: ChildDaemon) -> list[int]:
         if parent == core and b"multiprocessing.spawn" in command:
             found.append(int(folder.name))
     return found
+
+
+def cpu_seconds(pid: int, *, with_ended: bool = False) -> float:
+    """User and system time of a process; `with_ended` adds its children that have ended."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    fields = stat.rpartition(")")[2].split()[11 : 15 if with_ended else 13]
+    return sum(map(int, fields)) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int, field: str) -> float:
