@@ -17,6 +17,7 @@ from typing import NamedTuple
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
+from bench.rig.otlp_requests import put
 from bench.rig.truth_texts import Texts, load_texts
 
 CHUNKS, CHUNK_CHARACTERS = 8, 700
@@ -51,7 +52,7 @@ def requests(
     for first in range(0, answers, a_request):
         request = ExportTraceServiceRequest()
         container = request.resource_spans.add()
-        _put(container.resource.attributes, RESOURCE)
+        put(container.resource.attributes, RESOURCE)
         scoped = container.scope_spans.add()
         scoped.scope.name, scoped.scope.version = "openinference.instrumentation", "0.1.44"
         for _ in range(min(a_request, answers - first)):
@@ -147,7 +148,7 @@ def _add(
     span.kind = kind  # type: ignore[assignment]
     span.start_time_unix_nano = begin
     span.end_time_unix_nano = begin + rng.randrange(1, 900) * MILLISECOND
-    _put(span.attributes, attributes)
+    put(span.attributes, attributes)
 
 
 def _http(route: str, rng: random.Random) -> Values:
@@ -225,12 +226,3 @@ def _documents(prefix: str, found: list[_Chunk], rng: random.Random) -> dict[str
         flat |= {f"{key}id": chunk.name, f"{key}content": chunk.text}
         flat[f"{key}score"] = round(rng.uniform(0.4, 0.95), 4)
     return flat
-
-
-def _put(attributes: object, values: Values) -> None:
-    for key, value in values.items():
-        item = attributes.add(key=key)  # type: ignore[attr-defined]
-        if isinstance(value, str):
-            item.value.string_value = value
-        else:
-            item.value.double_value = value

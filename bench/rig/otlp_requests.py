@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import string
 import time
+from collections.abc import Mapping
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
@@ -36,7 +37,7 @@ def _words(rng: random.Random, count: int) -> str:
 def _request(rng: random.Random, pool: list[tuple[str, str]], traces: int) -> bytes:
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
-    _put(resource.resource.attributes, {"service.name": "bench-rag"})
+    put(resource.resource.attributes, {"service.name": "bench-rag"})
     scope = resource.scope_spans.add()
     scope.scope.name = "bench"
     for _ in range(traces):
@@ -71,7 +72,7 @@ def _trace(rng: random.Random, scope: ScopeSpans, pool: list[tuple[str, str]]) -
         span = scope.spans.add(trace_id=trace_id, name=kind.lower(), parent_span_id=parent)
         span.span_id = rng.randbytes(8) if parent else root
         _times(span, now, number, is_root=not parent)
-        _put(span.attributes, {"openinference.span.kind": kind, **attributes})
+        put(span.attributes, {"openinference.span.kind": kind, **attributes})
 
 
 def _times(span: Span, now: int, number: int, *, is_root: bool) -> None:
@@ -101,7 +102,8 @@ def _messages(
     }
 
 
-def _put(attributes: object, values: dict[str, str | float] | dict[str, str]) -> None:
+def put(attributes: object, values: Mapping[str, str | float]) -> None:
+    """Adds attributes to a repeated field of them."""
     for key, value in values.items():
         item = attributes.add(key=key)  # type: ignore[attr-defined]
         if isinstance(value, str):
