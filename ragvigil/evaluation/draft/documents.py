@@ -31,8 +31,9 @@ def passages(folder: Path) -> list[Gold]:
     found = [
         passage
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.parts)
-        for passage in _of_file(path, path.relative_to(folder).as_posix())
+        for name in [path.relative_to(folder)]
+        if path.is_file() and not any(part.startswith(".") for part in name.parts)
+        for passage in _of_file(path, name.as_posix())
     ]
     if not found:
         kinds = ", ".join((*PLAIN, ".jsonl"))
@@ -62,13 +63,14 @@ def _lines(path: Path) -> Iterator[Gold]:
 
 def _joined(paragraphs: list[str]) -> Iterator[str]:
     """Paragraphs put together to passages."""
-    held = ""
+    passage = ""
     for paragraph in map(str.strip, paragraphs):
-        if held and len(held) + len(paragraph) > MOST:
-            yield from _long_enough(held)
-            held = ""
-        held = f"{held}\n\n{paragraph}" if held else paragraph
-    yield from _long_enough(held)
+        joined = f"{passage}\n\n{paragraph}" if passage else paragraph
+        if passage and len(joined) > MOST:
+            yield from _long_enough(passage)
+            joined = paragraph
+        passage = joined
+    yield from _long_enough(passage)
 
 
 def _long_enough(text: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from enum import StrEnum
 from pydantic import BaseModel, Field
 
 from ragvigil.evaluation.case import Case, Population
-from ragvigil.evaluation.perturb.corpus import Corpus
+from ragvigil.evaluation.perturb.corpus import Corpus, is_same_chunk
 from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import Purpose, Reply
 from scorers.golden import Fact, Gold, question_key
@@ -29,6 +29,8 @@ from scorers.text.normalise import key, words
 
 NEAREST = 5
 """Passages in which an answer to an unanswerable question is looked for."""
+ALIKE = 3
+"""Passages among which the second one is looked for; one may have nearly the text of the first."""
 MOST_QUOTES = 3
 LEAST_WORDS = 4
 
@@ -117,7 +119,8 @@ def _turns(kinds: Sequence[Kind], passages: Sequence[Gold]) -> Iterator[tuple[Ki
 def _shown(kind: Kind, passage: Gold, corpus: Corpus) -> list[Gold]:
     if kind in (Kind.SINGLE_HOP, Kind.UNANSWERABLE):
         return [passage]
-    other = next((each for each in corpus.like(passage.text, 3) if each != passage), None)
+    alike = corpus.like(passage.text, ALIKE)
+    other = next((each for each in alike if not is_same_chunk(each, passage)), None)
     return [passage, other] if other else []
 
 

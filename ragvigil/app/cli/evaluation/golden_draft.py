@@ -68,7 +68,8 @@ def deliver(settings: Settings, lines: Sequence[dict[str, Any]], out: Path | Non
 
     if out is not None:
         try:
-            out.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
+            text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+            out.write_text(text, encoding="utf-8")
         except OSError as error:
             stop(f"{out}: cannot be written: {error.strerror or error}")
         print_text(f"{counted(len(lines), 'draft')} in {out}: edit them, then `golden import`")

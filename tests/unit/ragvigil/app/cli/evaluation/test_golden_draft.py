@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from ragvigil.app.cli.main import app
 from ragvigil.app.sources.golden import Golden
+from ragvigil.evaluation.draft.documents import MOST, passages
 from ragvigil.store.engine.store import Store
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.application import api
@@ -153,6 +154,34 @@ def test_a_folder_without_passages_is_named(judge: LlmServer, tmp_path: Path) ->
     (tmp_path / "empty").mkdir()
     done, _ = drafted(judge, tmp_path / "empty")
     assert (done.exit_code, "holds no passage of 200 characters" in done.output) == (2, True)
+
+
+def test_only_what_is_hidden_inside_the_folder_is_passed_over(
+    documents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (documents / ".git").mkdir()
+    (documents / ".git" / "notes.md").write_text(SHIPPING)
+    whole = [each.chunk_id for each in passages(documents)]
+    assert whole == ["ship-1", "policies/warranty.txt#1", "refunds.md#1"]
+    hidden = documents.rename(documents.parent / ".documents")
+    monkeypatch.chdir(documents.parent / ".documents" / "policies")
+    for folder in (hidden, Path("..")):
+        assert [each.chunk_id for each in passages(folder)] == whole
+
+
+def test_paragraphs_are_put_together_up_to_a_length_and_lose_no_letter(tmp_path: Path) -> None:
+    first, second = "a" * 700, "b" * (MOST - 701)
+    (tmp_path / "long.md").write_text(f"{first}\n\n{second}")
+    assert [each.text for each in passages(tmp_path)] == [first, second]
+
+
+def test_two_passages_of_one_text_are_no_pair(judge: LlmServer, documents: Path) -> None:
+    for name in ("chunks.jsonl", "policies/warranty.txt"):
+        (documents / name).unlink()
+    (documents / "copy.md").write_text(f"{REFUNDS}Ask us.")
+    done, lines = drafted(judge, documents, "--kind", "multi_hop")
+    assert (done.exit_code, lines) == (1, [])
+    assert "no passage is like it" in done.output
 
 
 def test_live_topics_without_a_case_are_proposed_for_a_person(store: Store, tmp_path: Path) -> None:
