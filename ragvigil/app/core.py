@@ -37,7 +37,7 @@ from ragvigil.app.fleet.edge import EdgeWork
 from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import describe
 from ragvigil.app.fleet.part import Part
-from ragvigil.app.job_table import OF_EVERY_ROLE, periodic_jobs
+from ragvigil.app.job_table import OF_EVERY_ROLE, periodic_jobs, undone_since
 from ragvigil.app.parts import CoreParts, assemble
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
@@ -206,14 +206,13 @@ def _jobs(
 ) -> list[Job]:
     """What runs by the clock in this daemon's part."""
     jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now, part.roles)
-    late = settings.collector.assembly.late_seconds
     own = part.own_jobs(
         lambda: EdgeWork(
             store,
             parts.jobs.deferred.judging,
             partial(describe, store, settings, part.roles, balance, pipeline),
             clock.now,
-            clock.now() - 2 * late,
+            undone_since(settings, clock.now),
         ),
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),

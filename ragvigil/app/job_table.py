@@ -57,25 +57,37 @@ class RollUps:
     """Recomputes the roll-ups of minutes whose scores changed.
 
     The first run covers minutes received since `since` (Unix time), and all that were never
-    counted: an earlier life of the core may have ended before it rolled them up.
+    counted: an earlier life of the core may have ended before it rolled them up. It reads which,
+    so that neither a start nor an edge, which has no roll-ups, waits for that.
     """
 
     def __init__(self, store: Store, dirty: DirtyMinutes, since: float) -> None:
         self._store, self._dirty = store, dirty
-        dirty.add(rollups.minutes_received(store, since))
-        dirty.add(rollups.minutes_not_counted(store))
+        self._since: float | None = since
         # The run at the stop must wait for one under way: the store closes after it.
         self._lock = threading.Lock()
 
     def run(self) -> None:
-        """Recomputes every dirty minute; those of a run that fails stay dirty."""
+        """Recomputes every dirty minute; those of a run that fails stay dirty.
+
+        Raises StoreError.
+        """
         with self._lock:
+            if self._since is not None:
+                self._dirty.add(rollups.minutes_received(self._store, self._since))
+                self._dirty.add(rollups.minutes_not_counted(self._store))
+                self._since = None
             minutes = self._dirty.take()
             try:
                 rollups.recompute(self._store, minutes, version=time.time_ns())
             except BaseException:
                 self._dirty.add(minutes)
                 raise
+
+
+def undone_since(settings: Settings, clock: Clock) -> float:
+    """Since when (Unix time) traces came whose minutes an earlier life may have left undone."""
+    return clock() - 2 * settings.collector.assembly.late_seconds
 
 
 def periodic_jobs(
@@ -89,8 +101,7 @@ def periodic_jobs(
     roles: Collection[Role] = tuple(Role),
 ) -> list[Job]:
     """The jobs of these roles; long ones and roll-ups wait while the pipeline is behind."""
-    late = settings.collector.assembly.late_seconds
-    roll_ups = RollUps(store, parts.dirty_minutes, clock() - 2 * late)
+    roll_ups = RollUps(store, parts.dirty_minutes, undone_since(settings, clock))
 
     def read_pages_ahead() -> None:
         read_ahead(store, int(clock()))
