@@ -161,7 +161,8 @@ def _compared(
     pairs: Sequence[Pair], settings: GateSettings
 ) -> tuple[tuple[Comparison, ...], tuple[Comparison, ...]]:
     known = [name for name in measured(pair.base for pair in pairs) if name not in COSTS]
-    names = [name for name in settings.decisive if name in known] if pairs else []
+    decisive = [name for name in settings.decisive if name.removesuffix(PASSED) in known]
+    names = decisive if pairs else []
     deciding = [compare(pairs, name, settings) for name in names]
     passed = failed(each for pair in pairs for each in (pair.base, pair.new))
     others = [
@@ -207,8 +208,8 @@ def _unmeasured(
     base: Sequence[Result], new: Sequence[Result], settings: GateSettings
 ) -> tuple[str, ...]:
     compared, known = measured(base), measured(new)
-    limits = (name for name in settings.decisive if name not in compared)
-    floors = (name for name in settings.least if name not in known)
+    limits = (name for name in settings.decisive if name.removesuffix(PASSED) not in compared)
+    floors = (name for name in settings.least if name.removesuffix(PASSED) not in known)
     return tuple(dict.fromkeys((*limits, *floors)))
 
 

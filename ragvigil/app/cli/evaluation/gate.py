@@ -110,12 +110,12 @@ def decided(
     Raises BadParameter where a limit or floor of the command is of a rubric that no run has.
     """
     from ragvigil.evaluation.gate.decide import decide
-    from ragvigil.evaluation.gate.pairs import measured
+    from ragvigil.evaluation.gate.pairs import PASSED, measured
 
     runs = read_run(base), read_run(new)
     known = measured([*runs[0].results, *runs[1].results])
     for option in named:
-        if (name := option.partition("=")[0]) not in known:
+        if (name := option.partition("=")[0]).removesuffix(PASSED) not in known:
             raise typer.BadParameter(f"{name} is not one of {', '.join(known)}")
     return decide(*runs, settings, fixed)
 

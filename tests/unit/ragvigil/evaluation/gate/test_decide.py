@@ -277,3 +277,13 @@ def test_a_step_that_is_gone_is_named_and_stops_nothing() -> None:
     shown = gate(with_gain(True), with_gain(False))
     assert shown.state is State.PASS
     assert "measured in the base and not in the new run: rerank_gain" in list(notes(shown))
+
+
+def test_a_limit_of_the_share_that_passes_decides() -> None:
+    settings = GateSettings(
+        limits={"injected_context:passed": 0.5}, floors={"injected_context:passed": 0.01}
+    )
+    shown = gate(injected(2), injected(50), settings)
+    assert shown.state is State.PASS
+    assert {each.rubric: each.limit for each in shown.overall}["injected_context:passed"] == 0.5
+    assert not [name for name in shown.unmeasured if name.startswith("injected_context")]

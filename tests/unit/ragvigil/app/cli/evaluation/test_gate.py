@@ -84,6 +84,14 @@ def test_wrong_options_are_named(base: Path, options: tuple[str, str], said: str
     assert said in re.sub(r"\s+", " ", done.output)
 
 
+def test_the_share_that_passes_can_have_a_limit_and_a_floor(base: Path) -> None:
+    done = run(base, base, "--limit", "groundedness:passed=0.05", "--json")
+    assert done.exit_code == 0, done.output
+    limits = {each["rubric"]: each["limit"] for each in json.loads(done.stdout)["overall"]}
+    assert limits["groundedness:passed"] == 0.05
+    assert run(base, base, "--floor", "groundedness:passed=0.9").exit_code == 0
+
+
 @pytest.mark.parametrize("text", ["", "not json\n", '{"ragvigil_results": 99}\n'])
 def test_a_file_that_is_no_result_is_refused_in_one_line(
     base: Path, tmp_path: Path, text: str
