@@ -74,7 +74,7 @@ class GoldenCheck:
         return self._passed(self.result)
 
     def _passed(self, result: Result) -> Result:
-        if result.reading is None and not result.error:
+        if not result.fails:
             return result
         reading = (result.reading or Reading.TARGET_ERROR).value.replace("_", " ")
         answer = result.answer or ""

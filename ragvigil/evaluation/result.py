@@ -78,3 +78,8 @@ class Result:
     def key(self) -> tuple[str, str]:
         """What pairs it with a result of another run: case and condition."""
         return self.case_id, self.condition.value
+
+    @property
+    def fails(self) -> bool:
+        """Whether the case failed, or had no answer to judge."""
+        return self.reading is not None or bool(self.error)

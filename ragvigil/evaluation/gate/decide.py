@@ -139,7 +139,7 @@ def decide(base: Results, new: Results, settings: GateSettings, fixed: Iterable[
         must_pass=tuple(each for each, is_must in failures if is_must),
         missing=_missing(base.results, new.results),
         broken=tuple(each for each, _ in failures if each.is_new),
-        mended=sum(_fails(pair.base) and not _fails(pair.new) for pair in pairing.pairs),
+        mended=sum(pair.base.fails and not pair.new.fails for pair in pairing.pairs),
         unmeasured=_unmeasured(base.results, new.results, settings),
         gone=_gone(base.results, new.results),
         fixes=fixes_of(new.results, fixed),
@@ -222,20 +222,16 @@ def _failed(pairing: Pairing, new: Sequence[Result]) -> Iterable[tuple[FailedCas
     """The cases that fail in the new run, each with whether it must pass."""
     base = {pair.new.key: pair.base for pair in pairing.pairs}
     for result in new:
-        if _fails(result):
+        if result.fails:
             before = base.get(result.key)
             failed = FailedCase(
                 case_id=result.case_id,
                 condition=result.condition.value,
                 reading=result.reading or Reading.TARGET_ERROR,
                 why=result.why or result.error,
-                is_new=before is not None and not _fails(before),
+                is_new=before is not None and not before.fails,
             )
             yield failed, result.must_pass or bool(before and before.must_pass)
-
-
-def _fails(result: Result) -> bool:
-    return result.reading is not None or bool(result.error)
 
 
 def _missing(base: Sequence[Result], new: Sequence[Result]) -> tuple[str, ...]:

@@ -36,11 +36,10 @@ def _fix(results: Sequence[Result], issue_id: str) -> Fix:
         for each in results
         if each.issue_id.startswith(issue_id) and each.condition is Condition.RETRIEVED
     ]
-    fails = [each.case_id for each in own if each.reading is not None or each.error]
     return Fix(
         issue_id=issue_id,
-        passing=tuple(each.case_id for each in own if each.case_id not in fails),
-        failing=tuple(fails),
+        passing=tuple(each.case_id for each in own if not each.fails),
+        failing=tuple(each.case_id for each in own if each.fails),
     )
 
 

@@ -56,7 +56,8 @@ def send_gate(settings: Settings, compared: Gate) -> None:
             _comparison(each) for each in (*document["overall"], *document["slices"]) if each["n"]
         ][:MOST_COMPARISONS],
     }
-    api.post(settings, f"evaluations/{run_id_of(compared.new)}/gate", body, role="ingest")
+    run_id = _run(compared.new)["run_id"]
+    api.post(settings, f"evaluations/{run_id}/gate", body, role="ingest")
 
 
 def _comparison(each: dict[str, Any]) -> dict[str, Any]:
@@ -95,19 +96,9 @@ def _run(header: Header) -> dict[str, Any]:
         "target": header.target,
         "release": header.release,
     }
-    return {"run_id": run_id_of(header), **values}
-
-
-def run_id_of(header: Header) -> str:
-    """The id of a run: the same for the same run, whatever sends it."""
-    values = (
-        datetime.fromtimestamp(header.time_unix, UTC).isoformat(),
-        header.set_name,
-        header.set_hash,
-        header.target,
-        header.release,
-    )
-    return sha256(json.dumps(values).encode()).hexdigest()[:ID_LETTERS]
+    # The same run has the same id, whichever command sends it.
+    digest = sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+    return {"run_id": digest[:ID_LETTERS], **values}
 
 
 def _case(outcome: Outcome) -> dict[str, Any]:
