@@ -141,6 +141,21 @@ def stored_effects(data_dir: Path) -> dict[str, int]:
     return effects | {"rubrics": len(counted), "rollup_records": min(row[0] for row in counted)}
 
 
+def bars_of(sender: Sender, ledger: dict[str, int], effects: dict[str, int]) -> dict[str, bool]:
+    """What must hold of every request, however often the daemon ended meanwhile."""
+    sent = sender.acknowledged * otlp_requests.SPANS
+    records = sender.acknowledged * otlp_requests.TRACES_A_REQUEST
+    return {
+        "no acknowledged span is lost": ledger["stored"] == sent and effects["spans"] == sent,
+        "no effect happened twice": effects["records"] == records
+        and effects["rollup_records"] == records
+        and effects["scores"] == records * effects["rubrics"],
+        "the books balance": ledger["acknowledged"]
+        == ledger["stored"] + ledger["duplicate"] + ledger["quarantined"] + ledger["in_spool"],
+        "every request was acknowledged in the end": sender.acknowledged == len(sender.requests),
+    }
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
@@ -161,7 +176,6 @@ def main() -> None:
         ledger = drained(daemon, sent)
         status = daemon.stop()
         effects = stored_effects(Path(folder))
-    records = sender.acknowledged * otlp_requests.TRACES_A_REQUEST
     figures: dict[str, object] = {
         "kills": kills,
         "kills_beside_the_core": helpers,
@@ -172,16 +186,8 @@ def main() -> None:
         "effects": effects,
         "ready_seconds_max": round(max(waits), 1),
     }
-    bars = {
-        "no acknowledged span is lost": ledger["stored"] == sent and effects["spans"] == sent,
-        "no effect happened twice": effects["records"] == records
-        and effects["rollup_records"] == records
-        and effects["scores"] == records * effects["rubrics"],
-        "the books balance": ledger["acknowledged"]
-        == ledger["stored"] + ledger["duplicate"] + ledger["quarantined"] + ledger["in_spool"],
-        "every request was acknowledged in the end": sender.acknowledged == len(requests),
-        "SIGTERM ends with status 0": status == 0,
-    }
+    bars = bars_of(sender, ledger, effects)
+    bars["SIGTERM ends with status 0"] = status == 0
     if not options.small:
         bars[f"ready <= {READY_SECONDS} s after a kill"] = max(waits) <= READY_SECONDS
     finish("kill_storm", figures, bars, seed=options.seed)
