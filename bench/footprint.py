@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +30,7 @@ from collector.assembly.settings import AssemblyLimits
 from collector.record.build import records_of_each
 from collector.spool.frames import Frame
 from ragvigil.app.parts import facts
+from ragvigil.app.process.tied import run_tied
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed, Signal, Trace
 from ragvigil.store.engine.priority import Priority
@@ -209,9 +209,8 @@ def _one(keeps: KeptSpans, answers: int, *, small: bool) -> dict[str, Any]:
     """In a process of its own: the embedded engine opens one directory only."""
     progress(f"spans = {keeps.value}")
     command = [sys.executable, __file__, "--one", keeps.value, "--answers", str(answers)]
-    done = subprocess.run(
-        [*command, *(["--small"] if small else [])], stdout=subprocess.PIPE, check=True
-    )
+    done = run_tied([*command, *(["--small"] if small else [])], seconds=None, stderr=None)
+    done.check_returncode()
     # Libraries that are loaded on the way may print lines of their own before.
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
