@@ -1,7 +1,6 @@
--- Minutes of scores received since a time. The day of `received` is the partition, so that others
--- are not read.
-SELECT DISTINCT toUnixTimestamp(minute) AS minute
+-- Minutes of scores received since a time, in one row: there may be more of them than a query may
+-- return rows. The day of `received` is the partition, so that others are not read.
+SELECT arraySort(groupUniqArray(toUnixTimestamp(minute))) AS minutes
 FROM scores
 WHERE toDate(received) >= toDate(toDateTime({received:UInt32}, 'UTC'))
     AND received >= toDateTime({received:UInt32}, 'UTC')
-ORDER BY minute

@@ -94,14 +94,15 @@ def rebuild(store: Store, since: int = 0, *, version: int = 0) -> int:
 
 def minutes_received(store: Store, since: float) -> list[int]:
     """Minutes with scores of traces received since a time (seconds): to recompute after a crash."""
-    rows = store.read("score_minutes_received", {"received": int(since)}, priority=Priority.TICK)
-    return [int(row["minute"]) for row in rows]
+    parameters = {"received": int(since)}
+    (row,) = store.read("score_minutes_received", parameters, priority=Priority.TICK)
+    return [int(minute) for minute in row["minutes"]]
 
 
 def minutes_not_counted(store: Store) -> list[int]:
     """Minutes with scores and without a roll-up: those that an earlier life left when it ended."""
-    rows = store.read("score_minutes_not_counted", priority=Priority.TICK)
-    return [int(row["minute"]) for row in rows]
+    (row,) = store.read("score_minutes_not_counted", priority=Priority.TICK)
+    return [int(minute) for minute in row["minutes"]]
 
 
 def changed(store: Store, version: int) -> ChangedMinutes | None:

@@ -149,3 +149,16 @@ def test_a_version_in_the_past_still_replaces(store: Store) -> None:
     store.change("TRUNCATE TABLE scores")
     rollups.recompute(store, [minute], version=5)
     assert rollups.counts(store, minute, minute + 60).n.sum() == 0
+
+
+def test_minutes_that_were_left_undone_are_one_row_however_many(store: Store) -> None:
+    rows = TraceRows(FACTS)
+    for number in range(5):
+        rows.add(outcome_of(number, time_unix_nano=(START + number * 60) * SECOND))
+    undone = sorted(store.write(rows.take()).minutes)
+    assert len(undone) == 5
+    assert rollups.minutes_not_counted(store) == undone
+    assert rollups.minutes_received(store, START) == undone
+    # A query returns at most `query_rows` rows: an import of half a year has more minutes.
+    assert len(store.read("score_minutes_not_counted")) == 1
+    assert len(store.read("score_minutes_received", {"received": START})) == 1
