@@ -22,7 +22,9 @@ from ragvigil.web.views.triage.layers import (
     Place,
     RouteRowForm,
     State,
+    all_findings_on,
     has_corpus_measure,
+    is_about,
     route_rows,
     sight_sentence,
     table_sentence,
@@ -149,7 +151,8 @@ def _answer(
         since = duration(silence.total_seconds())
         return f"No answer has come for {since}", "What is shown below is as old as that."
     worse = [(row, cell) for row in rows for cell in row.cells.values() if cell.state.is_alarm]
-    unexpected = [each for each in worse if not _is_expected(*each, known.incidents)]
+    expected = [incident for incident in known.incidents if incident.is_expected]
+    unexpected = [each for each in worse if not _is_of_one(*each, expected)]
     if worse and not unexpected:
         name = rubric_name(worse[0][1].rubric).capitalize()
         return f"{name} is lower, as expected", EXPECTED
@@ -160,17 +163,10 @@ def _answer(
     return "Nothing is wrong", _quiet(rows, snoozed=len(incidents))
 
 
-def _is_expected(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:
-    """Whether a person called an incident expected that was about this rubric on this route."""
-    return any(
-        incident.is_expected
-        and (incident.service, incident.environment) == (row.service, row.environment)
-        and any(
-            base_of(finding.signal) == cell.rubric and row.route in finding.routes
-            for finding in incident.findings
-        )
-        for incident in incidents
-    )
+def _is_of_one(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:
+    """Whether one of these incidents was about this rubric on this route."""
+    place = Place(row.service, row.environment, row.route)
+    return any(is_about(each, cell.rubric) for each in all_findings_on(place, incidents))
 
 
 def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:

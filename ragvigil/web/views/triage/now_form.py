@@ -83,6 +83,11 @@ class NowForm(BaseModel):
     last_answer: datetime | None
     last_resolved: IncidentForm | None = Field(description="of 7 days")
 
+    @property
+    def is_worse(self) -> bool:
+        """Whether a layer of a route is worse, be it expected or not."""
+        return any(row.state.is_alarm for row in self.routes)
+
 
 def issue_link(issue: Issue) -> IssueLinkForm:
     """An issue in a line."""
