@@ -20,7 +20,6 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,10 @@ from collector.spool import frames
 from ragvigil.app.demo.child_daemon import running
 from ragvigil.app.settings import SettingsError, load
 from ragvigil.model.span import Closed, Signal, Trace
+from ragvigil.web.pages.addresses import every_route
+from ragvigil.web.parameters import query_names
+from ragvigil.web.settings import WebSettings
+from ragvigil.web.site.application import application
 from scorers.judge.reply_form import form_of
 from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
@@ -51,7 +54,8 @@ HANG_SECONDS, PAGE_HANG_SECONDS = 1.0, 10.0
 MOST_BYTES = 200_000
 EXAMPLES_AT_ONCE = 50
 SALT = 0x5EED
-PAGES = ("/", "/answers", "/issues", "/routes", "/health")
+OF_PAGES = ("service", "environment", "route", "since", "until", "clock", "done", "last")
+"""What pages read of the query beside the parameters that they declare."""
 TEXTS = st.text(max_size=60)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
@@ -215,33 +219,34 @@ def judge_replies(tally: Tally, seconds: float, rng: random.Random) -> None:
 
 
 def pages(tally: Tally, seconds: float, rng: random.Random) -> None:
-    """Parameters of every route that is read, asked of a daemon; a status of 500 is a crash."""
+    """Parameters of every page and route that is read, asked of a daemon; 500 is a crash."""
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as daemon:
-        base = f"http://{daemon.web}"
-        schema = httpx2.get(f"{base}/api/v1/openapi.json", timeout=60)
-        paths = _parameters(schema.json()) if schema.status_code == 200 else {}
-        paths |= {page: ["q", "route"] for page in PAGES}
+        paths = _parameters()
         strategy = st.tuples(
-            st.sampled_from(sorted(paths)), st.lists(TEXTS | st.integers().map(str), min_size=8)
+            st.sampled_from(sorted(paths)),
+            st.integers(0, max(map(len, paths.values()))),
+            st.lists(TEXTS | st.integers().map(str), min_size=8),
         )
-        with httpx2.Client(base_url=base, timeout=PAGE_HANG_SECONDS) as client:
+        web = f"http://{daemon.web}"
+        with httpx2.Client(base_url=web, timeout=PAGE_HANG_SECONDS) as client:
 
-            def use(value: tuple[str, list[str]]) -> None:
-                path, texts = value
-                tally.run(lambda: _ask(client, tally, path, paths[path], texts))
+            def use(value: tuple[str, int, list[str]]) -> None:
+                path, first, texts = value
+                names = [*paths[path][first:], *paths[path][:first]]
+                tally.run(lambda: _ask(client, tally, path, names, texts))
 
             for _ in until(seconds):
-                with suppress(ValueError):
-                    drawn(strategy, use, rng.randrange(2**32))
+                drawn(strategy, use, rng.randrange(2**32))
 
 
-def _parameters(schema: dict[str, Any]) -> dict[str, list[str]]:
-    """The parameters in the query of each route that is read."""
-    return {
-        path: [one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"]
-        for path, methods in schema["paths"].items()
-        if "get" in methods
-    }
+def _parameters() -> dict[str, list[str]]:
+    """The parameters in the query of each page and API route that is read."""
+    found: dict[str, list[str]] = {}
+    for route in every_route(application(None, None, WebSettings())):  # type: ignore[arg-type]
+        if "GET" in route.methods:
+            more = () if route.include_in_schema else OF_PAGES
+            found[route.path] = list(dict.fromkeys([*query_names(route.dependant), *more]))
+    return found
 
 
 def _ask(

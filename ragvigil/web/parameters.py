@@ -24,7 +24,7 @@ def known_parameters(request: Request) -> None:
     for dependency in route.dependencies:
         if isinstance(dependency.dependency, Requires):
             dependency.dependency(request)  # who may not ask at all is told that, and no more
-    names = list(_names(route.dependant))
+    names = list(query_names(route.dependant))
     problems = [
         _problem(name, f"there is no such parameter; {_listed(names)}")
         for name in dict.fromkeys(request.query_params)
@@ -39,10 +39,10 @@ def known_parameters(request: Request) -> None:
         raise RequestValidationError(problems)
 
 
-def _names(dependant: Dependant) -> Iterator[str]:
+def query_names(dependant: Dependant) -> Iterator[str]:
     """The query parameters of a route, those of its dependencies included."""
     for dependency in dependant.dependencies:
-        yield from _names(dependency)
+        yield from query_names(dependency)
     yield from (parameter.alias for parameter in dependant.query_params)
 
 
