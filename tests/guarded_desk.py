@@ -65,8 +65,11 @@ def refusing(number: int) -> str:
     return f"As an AI model I cannot tell how long refund {number} takes."
 
 
-def fill(store: Store, *, bad: Sequence[str] | None = None) -> None:
-    """An issue `i1` of answers that talk about themselves, and answers that pass."""
+def fill(store: Store, *, bad: Sequence[str] | None = None, is_newest_last: bool = False) -> None:
+    """An issue `i1` of answers that talk about themselves, and answers that pass.
+
+    Its members failed at one time, or each a minute after the one before, for a reason of its own.
+    """
     texts = bad or [refusing(number) for number in range(1, MEMBERS + 1)]
     members = [answered(n, text, fails=True) for n, text in enumerate(texts, 1)]
     good = [answered(1000 + n, "Refunds take 5 to 7 days [1].") for n in range(PASSING)]
@@ -75,6 +78,15 @@ def fill(store: Store, *, bad: Sequence[str] | None = None) -> None:
         failure(n, rubric="citation_validity", label="quote_not_found", question=None)
         for n in range(1, len(texts) + 1)
     ]
+    if is_newest_last:
+        failures = [
+            replace(
+                each,
+                time_unix_nano=(NOW - 60 * (100 - n)) * 10**9,
+                reason=f"why it failed: {n}",
+            )
+            for n, each in enumerate(failures, 1)
+        ]
     own = issue("i1", rubric="citation_validity", label="quote_not_found", members=len(texts))
     keep_issues(store, failures, own)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,18 +134,28 @@ def test_without_a_pattern_that_separates_a_judge_is_needed(store: Store, daemon
         daemon.say("issues", "guard", "i1")
 
 
+@contextmanager
+def judged_desk(store: Store, folder: Path, address: str) -> Iterator[GuardedDesk]:
+    """A desk whose judge has started."""
+    settings = JudgeSettings(model="openai:stand-in", base_url=address, retries=0)
+    desk = GuardedDesk(store, folder, settings)
+    desk.judging.start()
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while desk.judging.model_settings is None and time.monotonic() < give_up:
+        time.sleep(0.01)
+    yield desk
+    desk.judging.stop()
+
+
 def test_a_judge_drafts_a_guard_and_is_measured_on_answers_that_it_did_not_see(
     store: Store, tmp_path: Path
 ) -> None:
     fill(store)
     judge = Judge(DRAFT)
-    with serving(judge.answer) as server:
-        settings = JudgeSettings(model="openai:stand-in", base_url=server.openai, retries=0)
-        desk = GuardedDesk(store, tmp_path, settings)
-        desk.judging.start()
-        give_up = time.monotonic() + PATIENCE_SECONDS
-        while desk.judging.model_settings is None and time.monotonic() < give_up:
-            time.sleep(0.01)
+    with (
+        serving(judge.answer) as server,
+        judged_desk(store, tmp_path, server.openai) as desk,
+    ):
         with desk.commands(tmp_path) as daemon:
             told = daemon.say("issues", "guard", "i1", "--how", "judge", typed="y\n")
         assert "guard_i1: Whether the answer says how long something takes. (a judge" in told
@@ -153,6 +164,23 @@ def test_a_judge_drafts_a_guard_and_is_measured_on_answers_that_it_did_not_see(
         assert f'"{refusing(1)}"' not in judge.prompts[0]
         assert "another number of days than the chunk" in judge.prompts[0]
         assert "guard_i1" in desk.judging.judged
-        desk.judging.stop()
     rubric = load_rubrics()["guard_i1"]
     assert (rubric.layer, rubric.pattern) == ("generation", None)
+
+
+@pytest.mark.parametrize(("count", "recall"), [(8, "3 of 3, 100 % ["), (5, "0 of 0 members")])
+def test_the_members_whose_reasons_a_judge_saw_are_not_among_those_that_measure_it(
+    store: Store, tmp_path: Path, count: int, recall: str
+) -> None:
+    oldest = [refusing(n) for n in range(1, count - 4)]
+    fill(store, bad=[*oldest, *["Refunds take 5 to 7 days [1]."] * 5], is_newest_last=True)
+    judge = Judge(DRAFT)
+    with (
+        serving(judge.answer) as server,
+        judged_desk(store, tmp_path, server.openai) as desk,
+        desk.commands(tmp_path) as daemon,
+    ):
+        told = daemon.say("issues", "guard", "i1", "--how", "judge")
+    assert f"recall     {recall}" in told
+    seen = [n for n in range(1, count + 1) if f"why it failed: {n}" in judge.prompts[0]]
+    assert seen == list(range(count - 4, count + 1))

@@ -1,14 +1,14 @@
 """Drafts guards of issues: a pattern where one separates the members, else a judge's rubric.
 
-The figures that people see are of answers that the guard was not made from: of a pattern those of
-the half that was not searched, of a rubric those that its prompt did not show.
+Recall and precision are of answers that the guard was not made from: of a pattern those of the half
+that was not searched, of a rubric those that its prompt did not show. The week's are of all.
 """
 
 from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -49,7 +49,10 @@ OUTSIDE_JUDGE = "no judge can be asked"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Answers that a guard is drafted from and measured on; `week` holds both of its kinds."""
+    """Answers that a guard is drafted from and measured on; `week` holds both of its kinds.
+
+    `reasons` say why each of `members` failed; the newest comes first.
+    """
 
     issue: Issue
     members: Sequence[RagRecord]
@@ -105,13 +108,14 @@ class Guards:
         )
         week = self._records(drawn)
         failing = self._failing(drawn, since)
-        near = self._records({(each.trace_id, each.record_id) for each in beside})
+        near = self._records([(each.trace_id, each.record_id) for each in beside])
         passing = {_key(record): record for record in (*near, *week)}
-        members = self._records([row.key for row in rows])
+        reasons = {row.key: row.failure.reason for row in rows}
+        members = self._records(reasons)
         return Evidence(
             issue=issue,
             members=members,
-            reasons=[row.failure.reason for row in rows],
+            reasons=[reasons[_key(record)] for record in members],
             passing=[record for key, record in passing.items() if key not in failing],
             week=week,
             failing_of_week=failing,
@@ -127,13 +131,13 @@ class Guards:
             frozenset(row.key for row in failed.find(self._store, filter_)) if keys else frozenset()
         )
 
-    def _records(self, keys: Collection[judged.Key]) -> list[RagRecord]:
-        listed = list(keys)
-        return [
-            each.record
-            for start in range(0, len(listed), AT_ONCE)
-            for each in judged.read(self._store, listed[start : start + AT_ONCE]).values()
-        ]
+    def _records(self, keys: Iterable[judged.Key]) -> list[RagRecord]:
+        """Those of the records that are stored, in the order of their keys."""
+        listed = list(dict.fromkeys(keys))
+        stored: dict[judged.Key, judged.StoredRecord] = {}
+        for start in range(0, len(listed), AT_ONCE):
+            stored |= judged.read(self._store, listed[start : start + AT_ONCE])
+        return [stored[key].record for key in listed if key in stored]
 
     def _of_pattern(self, evidence: Evidence, found: FoundPattern) -> GuardDraftForm:
         name = free_name(evidence.issue)
@@ -200,7 +204,7 @@ class Guards:
         )
         asking = _Trial(self._judging, client, draft.rubric)
         # Not those whose reasons, or answers, the draft was made from.
-        members = evidence.members[MOST_EXAMPLES:] or evidence.members
+        members = evidence.members[MOST_EXAMPLES:]
         passing = evidence.passing[MOST_EXAMPLES:]
         of_members = await asking.caught(members[:JUDGED_EACH])
         of_passing = await asking.caught(passing[:JUDGED_EACH])
