@@ -12,9 +12,11 @@ the daemon must have said in its log that the store is down, in lines and not in
 from __future__ import annotations
 
 import argparse
+import itertools
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -27,6 +29,8 @@ from tests.clickhouse_http import Server
 SEED = 21
 RATE, SMALL_RATE, TRACES = 500, 100, 5
 SPANS = TRACES * otlp_requests.SPANS_A_TRACE
+MADE_AT_ONCE = 100
+"""Requests of 110 KB each: with outages of ten minutes they are 12 GB in all."""
 SECONDS, SMALL_SECONDS = 60.0, 5.0
 SLOW_SECONDS = 0.5
 CATCH_UP_SECONDS = 900.0
@@ -34,26 +38,28 @@ MOST_LINES = 40
 
 
 class Load(threading.Thread):
-    """Posts at an even rate until `stop`; counts what was acknowledged and refused."""
+    """Posts at an even rate until `stop`; counts what was acknowledged and refused.
 
-    def __init__(self, address: str, bodies: list[bytes], rate: float) -> None:
+    A request without an answer counts as refused.
+    """
+
+    def __init__(self, address: str, rate: float) -> None:
         super().__init__(daemon=True)
         self.acknowledged, self.refused = 0, 0
-        self._url, self._bodies, self._pause = f"http://{address}/v1/traces", bodies, SPANS / rate
+        self._url, self._pause = f"http://{address}/v1/traces", SPANS / rate
         self._stop_asked = threading.Event()
 
     def run(self) -> None:
         """One request after the other, each once."""
         due = time.monotonic()
         with httpx2.Client(timeout=30) as client:
-            for body in self._bodies:
+            for body in _requests():
                 if self._stop_asked.is_set():
                     return
-                reply = client.post(
-                    self._url, content=body, headers={"content-type": "application/x-protobuf"}
-                )
-                self.acknowledged += reply.status_code == 200
-                self.refused += reply.status_code != 200
+                if self._acknowledges(client, body):
+                    self.acknowledged += 1
+                else:
+                    self.refused += 1
                 due += self._pause
                 self._stop_asked.wait(max(0.0, due - time.monotonic()))
 
@@ -61,6 +67,21 @@ class Load(threading.Thread):
         """Ends after the request under way."""
         self._stop_asked.set()
         self.join()
+
+    def _acknowledges(self, client: httpx2.Client, body: bytes) -> bool:
+        try:
+            reply = client.post(
+                self._url, content=body, headers={"content-type": "application/x-protobuf"}
+            )
+        except httpx2.TransportError:
+            return False
+        return reply.status_code == 200
+
+
+def _requests() -> Iterator[bytes]:
+    """Requests without end, no two of them with the same trace."""
+    for seed in itertools.count(SEED):
+        yield from otlp_requests.make(MADE_AT_ONCE * TRACES, seed=seed, per_request=TRACES)
 
 
 def _options() -> argparse.Namespace:
@@ -74,15 +95,13 @@ def main() -> None:
     options = _options()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     rate = SMALL_RATE if options.small else RATE
-    requests = int(rate / SPANS * 8 * seconds) + 400
-    bodies = otlp_requests.make(requests * TRACES, seed=SEED, per_request=TRACES)
     with tempfile.TemporaryDirectory() as name, Server(Path(name) / "server") as server:
         settings = {"RAGVIGIL_STORE__URL": server.url, "RAGVIGIL_STORE__RETRY_SECONDS": "2"}
         settings["RAGVIGIL_INFERENCE__ENABLED"] = "false"
         daemon = start(Path(name) / "data", settings=settings)
         try:
             daemon.wait_ready()
-            load = Load(daemon.http, bodies, rate)
+            load = Load(daemon.http, rate)
             load.start()
             _outages(server, seconds)
             load.stop()
