@@ -57,6 +57,8 @@ class SliceDelta:
     high: float
     rest_delta: float | None
     is_worse: bool
+    name: str = ""
+    """What people call the value where that differs: a topic's value is its id."""
 
 
 def slice_deltas(

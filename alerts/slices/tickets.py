@@ -22,6 +22,7 @@ from ragvigil.model.identity import identity
 from ragvigil.model.score import Layer
 from ragvigil.store.issues import topics
 from ragvigil.store.scores import slice_sums
+from ragvigil.store.scores.slice_sums import OTHER
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -64,7 +65,7 @@ class SliceTickets:
             return
         sums = slice_sums.read(self._store, end - PAST_DAYS * DAY, end)
         rows = slice_deltas(sums, end, self._rules, self._settings.most)
-        self.see([self._named(row) for row in rows if row.is_worse])
+        self.see(self._named([row for row in rows if row.is_worse]))
         self._looked = end
 
     def see(self, worse: Sequence[SliceDelta]) -> None:
@@ -100,16 +101,10 @@ class SliceTickets:
                 self._open[place] = finding
                 yield finding
 
-    def _named(self, row: SliceDelta) -> SliceDelta:
-        """The row with the name of its topic in place of the topic's id."""
-        if row.dimension != "topic":
-            return row
-        names = {
-            topic.topic_id: topic.name
-            for topic_map in topics.newest(self._store)
-            for topic in topic_map.topics
-        }
-        return replace(row, value=names.get(row.value, row.value))
+    def _named(self, rows: Sequence[SliceDelta]) -> list[SliceDelta]:
+        """The rows with the names of their topics."""
+        names = topics.slice_names(self._store) if rows else {}
+        return [replace(row, name=names.get((row.dimension, row.value), "")) for row in rows]
 
 
 def _id(row: SliceDelta) -> str:
@@ -149,7 +144,10 @@ def words(row: SliceDelta) -> str:
      the rest moved by 1 point'
     """
     rest = "" if row.rest_delta is None else f"; the rest moved by {in_points(row.rest_delta)}"
+    name = f"{row.dimension} {row.name or row.value}"
+    if row.value == OTHER:
+        name = f"all rarer {row.dimension} values"
     return (
-        f"{row.rubric} of {row.dimension} {row.value}, {share(row.share)} of the answers, fell by "
+        f"{row.rubric} of {name}, {share(row.share)} of the answers, fell by "
         f"{in_points(row.delta)} [{between(row.low, row.high)}] in {row.window}{rest}"
     )

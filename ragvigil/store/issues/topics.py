@@ -177,6 +177,15 @@ def newest(store: Store) -> list[TopicMap]:
     return [_map(list(topics)) for _, topics in places]
 
 
+def slice_names(store: Store) -> dict[tuple[str, str], str]:
+    """The names of topics by the dimension and value of their slices. Raises StoreError."""
+    return {
+        ("topic", topic.topic_id): topic.name
+        for topic_map in newest(store)
+        for topic in topic_map.topics
+    }
+
+
 def _map(rows: Sequence[_TopicRow]) -> TopicMap:
     first = rows[0]
     return TopicMap(

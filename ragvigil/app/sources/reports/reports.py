@@ -67,7 +67,7 @@ class Reports:
 
     def _slices(self, end: int, service: str) -> list[SliceForm]:
         sums = slice_sums.read(self._store, end - PAST_DAYS * DAY, end, service)
-        names = self._topic_names()
+        names = topics.slice_names(self._store)
         return [
             view(SliceForm, row, name=names.get((row.dimension, row.value), row.value))
             for row in slice_deltas(sums, end, self._alerts, self._alerts.slices.most)
@@ -95,7 +95,7 @@ class Reports:
             most=slices.most,
             service=service,
         )
-        names = self._topic_names()
+        names = topics.slice_names(self._store)
         rows = [
             release_form(row, names.get((row.dimension, row.value), row.value))
             for row in drawn.rows
@@ -117,13 +117,6 @@ class Reports:
         drawn = sessions.read(self._store, int(since.timestamp()), ended, service)
         forms = session_forms(drawn.sessions, self._meaning)
         return SessionsForm(since=since, share=drawn.share, services=forms)
-
-    def _topic_names(self) -> dict[tuple[str, str], str]:
-        return {
-            ("topic", topic.topic_id): topic.name
-            for topic_map in topics.newest(self._store)
-            for topic in topic_map.topics
-        }
 
     def _proxies(self, since: int, service: str) -> list[ServiceProxiesForm]:
         by_place: dict[tuple[str, str], list[UserAnswer]] = defaultdict(list)

@@ -16,6 +16,7 @@ from alerts.slices.tickets import SliceTickets
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Severity
 from ragvigil.store.engine.store import Store
+from ragvigil.store.scores.slice_sums import OTHER
 
 NOW = 1_700_000_000.0
 GERMAN = SliceDelta(
@@ -66,6 +67,23 @@ def test_a_ticket_keeps_its_id_while_the_slice_is_worse_in_anything_and_ends_the
     (ended,) = tickets.run(NOW + 7200)
     assert (ended.finding_id, ended.is_open) == (first.finding_id, False)
     assert tickets.run(NOW + 7210) == ()
+
+
+def test_a_topic_keeps_its_ticket_when_it_gets_another_name(tickets: SliceTickets) -> None:
+    topic = replace(GERMAN, dimension="topic", value="t1", name="refunds")
+    tickets.see([topic])
+    (first,) = tickets.run(NOW)
+    assert "groundedness of topic refunds, 10 % of the answers" in first.words
+    tickets.see([replace(topic, name="money back")])
+    (later,) = tickets.run(NOW + 3600)
+    assert (later.finding_id, later.is_open) == (first.finding_id, True)
+    assert "groundedness of topic money back" in later.words
+
+
+def test_rare_values_together_are_named_in_words(tickets: SliceTickets) -> None:
+    tickets.see([replace(GERMAN, value=OTHER)])
+    (finding,) = tickets.run(NOW)
+    assert "groundedness of all rarer language values, 10 % of the answers" in finding.words
 
 
 def test_every_service_has_a_ticket_of_its_own(tickets: SliceTickets) -> None:
