@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from scorers.pattern_table import FailsWhere, PatternField, PatternTable
+from scorers.pattern_table import MOST_CHARACTERS, FailsWhere, PatternField, PatternTable
 
 LEAST_MEMBERS = 10
 """Fewer members with a text give halves that any phrase separates."""
@@ -27,6 +27,9 @@ COMMON = 0.9
 """Share of the passing answers with a phrase whose lack may fail an answer."""
 MOST_PHRASES, MOST_WORDS = 6, 5
 MOST_CANDIDATES = 3000
+LONGEST = MOST_CHARACTERS // MOST_PHRASES
+"""Characters of the pattern of one phrase: so many phrases together are a pattern still. A script
+without spaces has long words."""
 
 _WORD = re.compile(r"[^\W_]+")
 _EDGE = r"[^\pL\pN]"
@@ -181,7 +184,9 @@ def _lacking(
     usual = [
         phrase
         for phrase, count in others.most_common(MOST_CANDIDATES)
-        if count >= COMMON * passing and own[phrase] <= (1 - LEAST_RECALL) * members
+        if count >= COMMON * passing
+        and own[phrase] <= (1 - LEAST_RECALL) * members
+        and len(pattern_of([phrase])) <= LONGEST
     ]
     for phrase in usual[:MOST_PHRASES]:
         table = PatternTable(field=field, matches=pattern_of([phrase]), fails=FailsWhere.LACKS)
@@ -199,7 +204,9 @@ def _cover(
     rare = [
         phrase
         for phrase, count in own.items()
-        if count >= least and others.get(phrase, 0) <= MOST_FALSE_PART * passing
+        if count >= least
+        and others.get(phrase, 0) <= MOST_FALSE_PART * passing
+        and len(pattern_of([phrase])) <= LONGEST
     ]
     # The commonest first; of those as common the longest, which says most.
     rare.sort(key=lambda phrase: (-own[phrase], -len(phrase), phrase))

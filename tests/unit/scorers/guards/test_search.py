@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from scorers.guards.search import FoundPattern, Text, best_pattern, in_search
-from scorers.pattern_table import PatternField
+from scorers.pattern_table import MOST_CHARACTERS, PatternField
 
 WORDS = ("refund", "card", "bank", "order", "parcel", "invoice", "office", "letter", "account")
 
@@ -68,6 +68,17 @@ def test_answers_that_differ_by_chance_are_not_told_apart() -> None:
         ]
         best = best_pattern(bad, texts(sentence, 200, 99 + seed), PatternField.ANSWER)
         assert best is None or not best.separates, best
+
+
+def test_phrases_of_long_words_make_a_pattern_that_a_file_may_hold() -> None:
+    def wordy(dice: random.Random) -> str:
+        kind = dice.choice("abcd")
+        return " ".join(kind * 100 + place for place in "vwxyz")
+
+    best = found(wordy, members=200)
+    assert best is not None
+    assert best.separates, best
+    assert 500 < len(best.table.matches) <= MOST_CHARACTERS
 
 
 def test_few_members_have_no_pattern() -> None:
