@@ -115,6 +115,12 @@ def test_another_daemon_of_the_fleet_takes_it_up_and_lets_it_go(
     assert (list(accepted_rubrics()), desk.bars) == ([], {})
 
 
+def test_a_pattern_of_long_words_is_accepted(store: Store, daemon: Commands) -> None:
+    fill(store, bad=[" ".join("abcd"[n % 4] * 100 + end for end in "vwxyz") for n in range(40)])
+    daemon.say("issues", "guard", "i1", "--yes")
+    assert len(stored.find(store)[0].sentence) == 500
+
+
 def test_nobody_accepts_for_a_person(store: Store, daemon: Commands) -> None:
     fill(store)
     told = daemon.say("issues", "guard", "i1")

@@ -80,13 +80,15 @@ def test_a_sentence_becomes_a_file_that_is_tried_and_live_after_a_yes(
 
 
 def test_a_no_and_nobody_leave_a_file_that_can_be_accepted_later(
-    daemon: Commands, desk: GuardedDesk
+    daemon: Commands, desk: GuardedDesk, tmp_path: Path
 ) -> None:
     for typed in ("n\n", ""):
         file = f"{len(typed)}.toml"
         told = daemon.say("rubric", "new", SENTENCE, "--to", file, "--answers", "1", typed=typed)
         assert told.endswith(f"not live: `ragvigil rubric accept {len(typed)}.toml` makes it so\n")
     assert not accepted_rubrics()
+    (tmp_path / "latin.toml").write_bytes(b"\xe9")
+    assert "latin.toml: cannot be read" in daemon.say("rubric", "accept", "latin.toml", status=1)
     daemon.say("rubric", "accept", "0.toml")
     assert list(accepted_rubrics()) == ["names_a_deadline"]
     assert "off: removed by approver" in daemon.say("rubric", "remove", "names_a_deadline")

@@ -237,8 +237,9 @@ def guard(
     if not (json and yes):
         print_guard(draft, as_json=json)
     if yes or (not json and triage.is_meant(f"Accept {draft['name']}?")):
-        body = {"text": draft["text"], "issue_id": draft["issue_id"], "sentence": draft["check"]}
-        accepted = triage.send(config, "rubrics", body, role="approver")
+        accepted = triage.accept_rubric(
+            config, draft["text"], sentence=draft["check"], issue_id=draft["issue_id"]
+        )
         print_accepted(accepted, as_json=json)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -85,7 +85,7 @@ def rubric_new(
     if made.is_tried and (
         yes or (not json and triage.is_meant(f"Make {made.draft.rubric.name} live?"))
     ):
-        live = _accept(config, made.draft.text, sentence)
+        live = triage.accept_rubric(config, made.draft.text, sentence=sentence)
     if json:
         print(plain(made, live))
     elif live is None:
@@ -105,8 +105,11 @@ def rubric_accept(
     """Makes a rubric live: a [judge] on the judge's sample, a [pattern] on every answer."""
     from ragvigil.app.cli.output.rubrics import print_accepted
 
-    text = file.read_text("utf-8")
-    print_accepted(_accept(config, text, ""), as_json=json)
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}")
+    print_accepted(triage.accept_rubric(config, text), as_json=json)
 
 
 @rubric.command("remove")
@@ -122,8 +125,3 @@ def rubric_remove(
 
     path = path_of("rubrics", name, "remove")
     print_accepted(triage.send(config, path, {}, role="approver"), as_json=json)
-
-
-def _accept(config: Path | None, text: str, sentence: str) -> Any:
-    body = {"text": text, "sentence": sentence[:500]}
-    return triage.send(config, "rubrics", body, role="approver")

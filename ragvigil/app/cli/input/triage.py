@@ -24,6 +24,8 @@ WHOLE = {"traces": 32, "issues": 16, "incidents": 12}
 """Characters of a whole id."""
 HEX = re.compile("[0-9a-f]+")
 MOST_CANDIDATES = 5
+MOST_SENTENCE = 500
+"""Characters of what a rubric was drafted from; the API refuses more."""
 
 Words = Annotated[str, typer.Option("--text", "-m", help="Why, in words.")]
 
@@ -86,6 +88,15 @@ def send(
 
     timeout = api.TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
     return api.post(settings_of(config), path, body, role=role, timeout_seconds=timeout)
+
+
+def accept_rubric(config: Path | None, text: str, *, sentence: str = "", issue_id: str = "") -> Any:
+    """Makes the rubric of a file live; `sentence`, cut if long, is what it was drafted from.
+
+    Returns the accepted rubric. Raises Refused or Unreachable.
+    """
+    body = {"text": text, "sentence": sentence[:MOST_SENTENCE], "issue_id": issue_id}
+    return send(config, "rubrics", body, role="approver")
 
 
 def act(config: Path | None, path: str, text: str, **values: Any) -> Any:
