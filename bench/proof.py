@@ -106,10 +106,15 @@ def shown(figures: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a mark where files differ from it."""
+    """The commit that is checked out, with a mark where files differ from it.
+
+    The document does not count: the run before this one wrote it.
+    """
+    others = f":!{DOCUMENT.relative_to(ROOT)}"
     try:
         head = _git("rev-parse", "--short=10", "HEAD")
-        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+        differ = _git("status", "--porcelain", "--untracked-files=no", "--", ".", others)
+        return head + ("+" if differ else "")
     except (OSError, subprocess.CalledProcessError):
         return "no git"
 
@@ -170,9 +175,8 @@ def _table(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for row in ROWS:
         for is_full, size in enumerate(SIZES):
-            if not row.command(is_full=bool(is_full)) or (is_full and row.small == row.full):
-                continue
-            yield _line(row, size, found.get((row.name, size)))
+            if not is_full or row.small != row.full:
+                yield _line(row, size, found.get((row.name, size)))
 
 
 def _line(row: Row, size: str, one: Mapping[str, Any] | None) -> str:
