@@ -190,7 +190,7 @@ def digest(made: Fleet, sql: str) -> int:
 
 
 def taken_over(how: str) -> dict[str, Any]:
-    """Loses the leading analyst while answers come, with another standing by."""
+    """Loses the leading analyst of an idle fleet, with another standing by."""
     with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), 1, 2) as made:
         first, second = made.daemons["analyst-0"], made.daemons["analyst-1"]
         wait_until(lambda: b"stands by" in _readiness(second), 120, "the second does not stand by")

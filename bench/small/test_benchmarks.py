@@ -14,15 +14,14 @@ from ragvigil.app.process.tied import run_tied
 ROOT = Path(__file__).resolve().parents[2]
 FULL_SIZE_ONLY = {
     "api", "clean_stops", "clustering", "clustering_latency", "damage", "drift", "faults",
-
-    "full_disk", "fuzz", "hostile", "ingest", "issues", "judge",
-    "judge_outages", "judge_storm", "kill_storm", "newcomer",
-    "notices", "package", "pages", "reloads", "restarts", "signals", "store_outages", "watch",
+    "full_disk", "fuzz", "hostile", "ingest", "issues", "judge", "judge_outages", "judge_storm",
+    "kill_storm", "newcomer", "notices", "package", "pages", "reloads", "restarts", "signals",
+    "store_outages", "watch",
 }  # fmt: skip
 """They take twenty seconds or more, whatever the size: until daemons cluster or start again, the
 late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, or
-hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `newcomer`,
-`package-check` run them."""
+hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `proof`,
+`newcomer`, `package-check` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
 LONGEST = ("unseen", "connections", "audits", "relevance")
