@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragvigil.model.figures import counted, in_points, listed, points, sentence, spelled
+from ragvigil.web.rubric_names import rubric_name
 from ragvigil.web.views.reports.digest import DigestForm
 from ragvigil.web.views.reports.evaluations import (
     ComparisonForm,
@@ -39,6 +40,8 @@ STATES: Mapping[str, str] = {
     "cannot say": "not enough yet",
 }
 """The gate's states as pages say them."""
+PASSED = ":passed"
+"""Ends the name of a share of cases that pass, as the gate sends it."""
 MOST_NAMED = 2
 
 
@@ -53,10 +56,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceReleases:
-    """The versions of a service, the one that was seen last first; `says` compares the newest."""
+    """The versions of a service, the one that was seen last first.
+
+    `says` compares the newest with the one before; `is_worse` says whether any figure of it is.
+    """
 
     place: str
     says: str
+    is_worse: bool
     versions: tuple[Version, ...]
 
 
@@ -78,22 +85,23 @@ def _service(place: tuple[str, str], rows: Sequence[ReleaseForm]) -> ServiceRele
         for row in rows
         if not row.dimension
     )
+    changes = list(_changes(versions[0].row, versions[1].row)) if len(versions) > 1 else []
+    worse = [name for name, is_better in changes if not is_better]
+    better = [name for name, is_better in changes if is_better]
     return ServiceReleases(
         place=", ".join(filter(None, (place[0] or "a service without a name", place[1]))),
-        says=_newest(versions),
+        says=_newest(versions, worse, better),
+        is_worse=bool(worse),
         versions=versions,
     )
 
 
-def _newest(versions: Sequence[Version]) -> str:
-    """The newest version beside the one before it."""
+def _newest(versions: Sequence[Version], worse: Sequence[str], better: Sequence[str]) -> str:
+    """The newest version beside the one before it, by what is worse and better in it."""
     if len(versions) < 2:
         names = [version.name for version in versions]
         return f"Only {names[0]} so far" if names else "No version so far"
     new, old = versions[0], versions[1]
-    changes = list(_changes(new.row, old.row))
-    worse = [name for name, is_better in changes if not is_better]
-    better = [name for name, is_better in changes if is_better]
     said = [f"worse than {old.name} in {listed(worse)}"] if worse else []
     said += [f"better {'' if worse else f'than {old.name} '}in {listed(better)}"] if better else []
     if not said:
@@ -124,7 +132,7 @@ def releases_heading(services: Sequence[ServiceReleases]) -> str:
         return "No answer says its version yet"
     if len(services) == 1:
         return services[0].says
-    worse = [each for each in services if " is worse than" in each.says]
+    worse = [each for each in services if each.is_worse]
     if not worse:
         return f"No newest version of {counted(len(services), 'service')} is worse than its last"
     return f"{worse[0].place}: {worse[0].says}"
@@ -163,7 +171,7 @@ def evaluation_heading(online: OnlineForm) -> str:
         return first
     gap = apart[0]
     than = "easier" if gap.gap > 0 else "harder"
-    size, rubric = in_points(gap.gap), gap.rubric.replace("_", " ")
+    size, rubric = in_points(gap.gap), rubric_name(gap.rubric)
     return f"{first}. The set is {than} than what users ask, by {size} of {rubric}"
 
 
@@ -181,7 +189,7 @@ def slices_heading(found: SlicesForm) -> str:
         return "No slice got worse than the rest of its service"
     names = list(dict.fromkeys(slice_name(row) for row in worse))
     first = worse[0]
-    fell = f"{first.rubric.replace('_', ' ')} fell by {in_points(first.delta)}"
+    fell = f"{rubric_name(first.rubric)} fell by {in_points(first.delta)}"
     if len(names) == 1:
         return f"{sentence(names[0])} got worse: {fell}"
     return f"{sentence(spelled(len(names)))} slices got worse: {listed(names, MOST_NAMED)}"
@@ -226,7 +234,7 @@ def users_heading(found: ProxiesForm) -> str:
 
 
 def _names(rows: Iterator[TrackingForm]) -> list[str]:
-    return list(dict.fromkeys(row.rubric.replace("_", " ") for row in rows))
+    return list(dict.fromkeys(rubric_name(row.rubric) for row in rows))
 
 
 def week_heading(found: DigestForm) -> str:
@@ -247,8 +255,8 @@ def compared_name(rubric: str) -> str:
     >>> compared_name("citation_validity"), compared_name("injected_context:passed")
     ('citation validity', 'cases that pass injected context')
     """
-    name, _, passed = rubric.replace("_", " ").partition(":passed")
-    return f"cases that pass {name}" if rubric.endswith(":passed") else name + passed
+    name = rubric_name(rubric.removesuffix(PASSED))
+    return f"cases that pass {name}" if rubric.endswith(PASSED) else name
 
 
 def change_in_points(each: ComparisonForm) -> str:
