@@ -18,6 +18,7 @@ from ragvigil.model.score import Kind, Score
 from scorers.judge import metrics
 from scorers.judge.question import Question, ask_about
 from scorers.judge.references import References
+from scorers.judge.settings import JudgeSettings
 from scorers.judge.verdicts import JUDGE, Incomplete, read_scores
 from scorers.rubric import Rubric
 
@@ -58,6 +59,32 @@ class Asker:
     references: References
     is_fresh: bool = False
     strict_quotes: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        client: Client,
+        settings: JudgeSettings,
+        *,
+        chance: random.Random | None = None,
+        references: References | None = None,
+        is_fresh: bool = False,
+    ) -> Asker:
+        """Asks the model of the settings, by their bounds."""
+        return cls(
+            client=client,
+            model=settings.model,
+            most_characters=settings.max_characters,
+            chance=chance or random.Random(),
+            references=references or References(),
+            is_fresh=is_fresh,
+            strict_quotes=settings.strict_quotes,
+        )
+
+    async def score(self, record: RagRecord, rubric: Rubric, purpose: Purpose) -> Score:
+        """The score of one rubric; not applicable, with a reason, where there is no verdict."""
+        result = await self.ask(record, Family(asked=rubric), purpose)
+        return next(score for score in result.scores if score.rubric == rubric.name)
 
     async def ask(self, record: RagRecord, family: Family, purpose: Purpose) -> RubricResult:
         """The scores of a family of rubrics; never raises for a failure of the provider."""

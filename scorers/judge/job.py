@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -292,14 +291,7 @@ class JudgeJob:
             rubrics=[family.asked.name for family in asked_families],
         )
         return Judge(
-            Asker(
-                client=client,
-                model=settings.model,
-                most_characters=settings.max_characters,
-                chance=random.Random(),
-                references=self._references,
-                strict_quotes=settings.strict_quotes,
-            ),
+            Asker.of(client, settings, references=self._references),
             self._queue,
             self._families,
             read=partial(judged.read, self._store),

@@ -6,7 +6,6 @@ that was not searched, of a rubric those that its prompt did not show. The week'
 
 from __future__ import annotations
 
-import random
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -229,37 +228,25 @@ class _Trial:
 
     def __init__(self, judging: JudgeJob, client: Client, rubric: Rubric) -> None:
         from scorers.judge.asker import Asker
-        from scorers.judge.references import References
 
         settings = judging.model_settings
         assert settings is not None
-        self._rubric = rubric
-        self._asker = Asker(
-            client=client,
-            model=settings.model,
-            most_characters=settings.max_characters,
-            chance=random.Random(),
-            references=References(),
-            strict_quotes=settings.strict_quotes,
-        )
+        self._rubric, self._asker = rubric, Asker.of(client, settings)
 
     async def verdicts(self, records: Sequence[RagRecord]) -> list[tuple[RagRecord, bool]]:
         """The answers that got a verdict, and whether they fail."""
         import asyncio
 
         from ragvigil.llm.outcome import Purpose
-        from scorers.judge.asker import Family
 
-        family = Family(asked=self._rubric)
-        results = await asyncio.gather(
-            *(self._asker.ask(record, family, Purpose.TRY) for record in records)
+        scores = await asyncio.gather(
+            *(self._asker.score(record, self._rubric, Purpose.TRY) for record in records)
         )
         bar = self._rubric.fails_below or 0.0
         return [
             (record, score.value < bar)
-            for record, result in zip(records, results, strict=True)
-            for score in result.scores
-            if score.rubric == self._rubric.name and score.value is not None
+            for record, score in zip(records, scores, strict=True)
+            if score.value is not None
         ]
 
     async def caught(self, records: Sequence[RagRecord]) -> Caught:

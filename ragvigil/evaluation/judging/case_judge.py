@@ -13,7 +13,6 @@ Replies are kept by the hash of everything that was shown: a second run of the s
 from __future__ import annotations
 
 import asyncio
-import random
 import sqlite3
 import threading
 from collections import Counter
@@ -120,15 +119,7 @@ def judging(
     """
     client, references = judge_client(settings, folder), _references(settings, cases)
     rubrics = load_rubrics()
-    asker = Asker(
-        client=client,
-        model=settings.model,
-        most_characters=settings.max_characters,
-        chance=random.Random(),
-        references=references,
-        is_fresh=is_fresh,
-        strict_quotes=settings.strict_quotes,
-    )
+    asker = Asker.of(client, settings, references=references, is_fresh=is_fresh)
     entailment = Family(asked=rubrics[ENTAILMENT])
     with _loop() as loop:
         try:

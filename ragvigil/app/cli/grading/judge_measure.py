@@ -20,8 +20,7 @@ from ragvigil.llm.outcome import Purpose
 from ragvigil.llm.settings import price_of
 from ragvigil.model import figures
 from scorers.calibration.kappa import Kappa, kappa_with_interval
-from scorers.judge.asker import Asker, Family
-from scorers.judge.references import References
+from scorers.judge.asker import Asker
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import Rubric, load_rubrics
 
@@ -106,14 +105,7 @@ async def _measure(
         )
     judge, bars = settings.judge, settings.scorers.fails_below
     client = open_client(judge)
-    asker = Asker(
-        client=client,
-        model=judge.model,
-        most_characters=judge.max_characters,
-        chance=random.Random(0),
-        references=References(),
-        strict_quotes=judge.strict_quotes,
-    )
+    asker = Asker.of(client, judge, chance=random.Random(0))
     try:
         return [
             await _measure_set(
@@ -160,8 +152,7 @@ def _spent(asker: Asker) -> tuple[float, float]:
 
 async def judge_answer(asker: Asker, rubric: Rubric, answer: LabelledAnswer) -> Judgement:
     """What the judge says of a labelled answer."""
-    result = await asker.ask(answer.record, Family(asked=rubric), Purpose.TRY)
-    score = next(score for score in result.scores if score.rubric == rubric.name)
+    score = await asker.score(answer.record, rubric, Purpose.TRY)
     return Judgement(
         group=answer.group,
         label=answer.labels[rubric.name],

@@ -37,7 +37,6 @@ from scorers.calibration.kappa import Kappa, kappa_gain, kappa_with_interval
 from scorers.calibration.measure import HALF
 from scorers.calibration.status import LEAST_LABELS
 from scorers.judge.asker import Asker
-from scorers.judge.references import References
 from scorers.rubric import Rubric
 
 if TYPE_CHECKING:
@@ -104,14 +103,7 @@ async def _align(
             f"no rubric has {LEAST_LABELS} labels of true or false, {LEAST_OF_EACH} of each"
         )
     judge = settings.judge
-    asker = Asker(
-        client=open_client(judge),
-        model=judge.model,
-        most_characters=judge.max_characters,
-        chance=random.Random(0),
-        references=References(),
-        strict_quotes=judge.strict_quotes,
-    )
+    asker = Asker.of(open_client(judge), judge, chance=random.Random(0))
     bars = settings.scorers.fails_below
     try:
         return [

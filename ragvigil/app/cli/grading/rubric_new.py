@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -169,25 +168,12 @@ async def _drafted(
 async def _tried(
     client: Client, settings: Settings, rubric: Rubric, chosen: Sequence[Chosen]
 ) -> tuple[TriedAnswer, ...]:
-    from scorers.judge.asker import Asker, Family
-    from scorers.judge.references import References
+    from scorers.judge.asker import Asker
 
-    judge = settings.judge
-    asker = Asker(
-        client=client,
-        model=judge.model,
-        most_characters=judge.max_characters,
-        chance=random.Random(),
-        references=References(),
-        strict_quotes=judge.strict_quotes,
+    asker = Asker.of(client, settings.judge)
+    scores = await asyncio.gather(
+        *(asker.score(record, rubric, Purpose.TRY) for record, _ in chosen)
     )
-    family = Family(asked=rubric)
-    results = await asyncio.gather(
-        *(asker.ask(record, family, Purpose.TRY) for record, _ in chosen)
-    )
-    scores = [
-        next(score for score in result.scores if score.rubric == rubric.name) for result in results
-    ]
     return tuple(
         replace(
             answer,
