@@ -1,6 +1,6 @@
 """Drafts a rubric file from a sentence: a model chooses the words, code writes and checks the file.
 
-draft = await draft_rubric(client, "Answers name a deadline.", known=load_rubrics(), ...)
+draft = await draft_rubric(client, "Answers name a deadline.", taken=load_rubrics(), author=model)
 draft.text      # TOML, as `ragvigil rubric check` reads it
 """
 
@@ -185,14 +185,14 @@ def file_of(draft: RubricDraft, sentence: str, author: str) -> str:
     worst = draft.grades[-1].name if draft.grades else ""
     lines = [
         f"# Drafted by {_line(author)} from: {_line(sentence)}",
-        f"name = {_text(draft.name)}",
-        f"layer = {_text(draft.layer)}",
+        f"name = {toml_text(draft.name)}",
+        f"layer = {toml_text(draft.layer)}",
         'version = "1"',
         'scale = "0..1"',
         f"needs = {_list(needs)}",
         f"fails_below = {FAILS_BELOW}",
-        f"description = {_text(draft.description)}",
-        f"asks = {_text(draft.asks)}",
+        f"description = {toml_text(draft.description)}",
+        f"asks = {toml_text(draft.asks)}",
         f"labels = {_list([worst, 'injection_suspected', 'partial'])}",
         "",
         "[judge]",
@@ -201,11 +201,11 @@ def file_of(draft: RubricDraft, sentence: str, author: str) -> str:
         'aggregation = "mean"',
         "reasons = true",
         f"failure_types = {_list(dict.fromkeys(draft.failure_types))}",
-        f"instruction = {_text(draft.instruction)}",
+        f"instruction = {toml_text(draft.instruction)}",
     ]
     for grade in draft.grades:
-        lines += ["", "[[judge.grades]]", f"name = {_text(grade.name)}"]
-        lines += [f"means = {_text(grade.means)}", f"value = {grade.value}"]
+        lines += ["", "[[judge.grades]]", f"name = {toml_text(grade.name)}"]
+        lines += [f"means = {toml_text(grade.means)}", f"value = {grade.value}"]
         lines += ["label = true"] if grade.name == worst else []
     return "\n".join(lines) + "\n"
 
@@ -231,13 +231,13 @@ def _line(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)[:MOST_SENTENCE]
 
 
-def _text(text: str) -> str:
+def toml_text(text: str) -> str:
     """A TOML string: JSON's escapes are among TOML's."""
     return json.dumps(text.replace("\x7f", " "), ensure_ascii=False)
 
 
 def _list(values: Collection[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+    return f"[{', '.join(map(toml_text, values))}]"
 
 
 def _lines(texts: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from ragvigil.model.issue import Issue
 from ragvigil.model.wilson import wilson
 from ragvigil.web.api.rubrics import CaughtForm, GuardDraftForm
 from scorers.guards.search import Caught
+from scorers.judge.draft import toml_text
 from scorers.pattern_table import NEEDS, PatternTable
 from scorers.rubric import load_rubrics, parse_rubric
 
@@ -38,23 +39,18 @@ def pattern_file(issue: Issue, name: str, table: PatternTable, words: str) -> st
             'scale = "0..1"',
             f"needs = {json.dumps(list(NEEDS[table.field]))}",
             "fails_below = 0.5",
-            f"description = {_text(f'Guards issue {issue.issue_id}, {issue.name}: {words}.')}",
+            f"description = {toml_text(f'Guards issue {issue.issue_id}, {issue.name}: {words}.')}",
             f"labels = {json.dumps([table.fails.value])}",
             "",
             "[pattern]",
             f"in = {json.dumps(table.field.value)}",
-            f"matches = {_text(table.matches)}",
+            f"matches = {toml_text(table.matches)}",
             f"fails = {json.dumps(table.fails.value)}",
             "",
         )
     )
     parse_rubric(text, name)
     return text
-
-
-def _text(text: str) -> str:
-    """A TOML string: JSON's escapes are among TOML's."""
-    return json.dumps(text.replace("\x7f", " "), ensure_ascii=False)
 
 
 def free_name(issue: Issue) -> str:
