@@ -18,7 +18,7 @@ from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
 from ragvigil.store.engine.columns import Columns
 from ragvigil.store.engine.erased import Erased
-from ragvigil.store.engine.errors import Fenced, Refused, WriterStopped, write_failure
+from ragvigil.store.engine.errors import Refused, WriterStopped, write_failure
 from ragvigil.store.engine.guarded import Guard, insert_guarded
 from ragvigil.store.engine.table import declare
 from ragvigil.store.queries import query
@@ -162,6 +162,7 @@ class Writer:
             )
 
     def _insert(self, table: str, rows: Rows, token: str) -> None:
+        condition = self._guard(table)
         types = self._columns.types(table, rows.columns)
         columns = list(zip(*rows.values, strict=True))
         if (characters := max(map(longest_text, columns), default=0)) > MOST_CHARACTERS:
@@ -170,15 +171,13 @@ class Writer:
             insert_guarded(
                 self._client,
                 table,
-                self._guard(table),
+                condition,
                 data=columns,
                 column_names=rows.columns,
                 column_types=types,
                 column_oriented=True,
                 settings={"insert_deduplication_token": token},
             )
-        except Fenced:
-            raise
         except Exception as error:  # the driver raises many kinds; each is retried or refused
             raise write_failure(error) from error
         finally:
