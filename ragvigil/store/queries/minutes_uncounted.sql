@@ -1,4 +1,4 @@
--- Minutes whose roll-ups are newer than this replica's counts of that form.
+-- Minutes whose roll-ups are newer than the counts of that form.
 SELECT toUnixTimestamp(rolled.minute) AS minute
 FROM
 (

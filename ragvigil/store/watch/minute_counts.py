@@ -98,7 +98,7 @@ def count(
     """
     for piece in _pieces(sorted(set(minutes)), counted.at_once):
         place = {"first": piece[0], "end": piece[-1] + MINUTE, "minutes": piece}
-        writer: dict[str, Any] = {"replica": EVERYBODY, "replicas": [], "epoch": store.epoch}
+        writer = {"replica": EVERYBODY, "epoch": store.epoch}
         stamps = {"rolled_up": rolled_up, "version": version, "form": counted.form}
         store.run(counted.statement, {**counted.parameters, **place, **writer, **stamps})
 

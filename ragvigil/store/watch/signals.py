@@ -75,7 +75,7 @@ def rates(
 
     They reach back further than what is counted. Raises StoreError.
     """
-    window = {"first": start, "end": end, "bin": bin_seconds, "minutes": [], "replicas": []}
+    window = {"first": start, "end": end, "bin": bin_seconds, "minutes": []}
     of_scores = [rate for rate in rates if rate != ERROR]
     spoken = sorted({rate.partition(":")[0] for rate in of_scores})
     read = [

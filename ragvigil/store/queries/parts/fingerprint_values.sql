@@ -45,4 +45,4 @@ SELECT
     )) AS shown
 FROM records FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
-    AND toUnixTimestamp(minute) IN {minutes:Array(UInt32)} AND (empty({replicas:Array(String)}) OR replica IN {replicas:Array(String)})
+    AND toUnixTimestamp(minute) IN {minutes:Array(UInt32)}

@@ -1,4 +1,4 @@
--- Sums of the signals per place and minute, from the records of some replicas; none names all.
+-- Sums of the signals per place and minute, from the records of all daemons.
     @signal_errors
 UNION ALL
     @signal_measures

@@ -5,5 +5,4 @@ SELECT
 FROM records FINAL
 WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
     AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
-    AND (empty({replicas:Array(String)}) OR replica IN {replicas:Array(String)})
 GROUP BY minute, service, environment, route

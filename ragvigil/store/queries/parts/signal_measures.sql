@@ -37,7 +37,6 @@ FROM
     FROM record_shapes FINAL
     WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
         AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
-        AND (empty({replicas:Array(String)}) OR replica IN {replicas:Array(String)})
 )
 WHERE isFinite(one.2)
 GROUP BY minute, service, environment, route, signal

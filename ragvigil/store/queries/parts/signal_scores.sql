@@ -38,7 +38,6 @@ FROM
     FROM scores FINAL
     WHERE minute >= toDateTime({first:UInt32}, 'UTC') AND minute < toDateTime({end:UInt32}, 'UTC')
         AND (empty({minutes:Array(UInt32)}) OR toUnixTimestamp(minute) IN {minutes:Array(UInt32)})
-        AND (empty({replicas:Array(String)}) OR replica IN {replicas:Array(String)})
         AND rubric IN {spoken:Array(String)} AND stream IN ('base', 'proxy')
         AND (minute, trace_id, record_id) NOT IN
         (
