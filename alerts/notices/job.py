@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 from threading import Lock
@@ -223,11 +223,9 @@ class NoticeJob:
             notices.setdefault(place, []).append(notice)
         past = self._past()
         self._known = self._usual_values(notices, past)
-        texts = stored.lengths(self._store, (text for each in past for text in _hashes(each)))
         # Notices are accepted between the records that came before and after them.
-        for each in past:
-            self._is_first(f"{each.record.trace_id} {each.record.record_id}")
-            request = fingerprint_of(each.record, each.time_unix_nano, texts)
+        for name, request in prints_of(self._store, past):
+            self._is_first(name)
             detector = self._detector(request)
             self._accept(detector, notices.get(request.place, []), request.time_unix_nano)
             detector.learn(request)
@@ -277,6 +275,18 @@ def epoch_name(notice: Notice) -> str:
     """The name that a change gives to the index of its route, where the service sends none."""
     since = datetime.fromtimestamp(notice.since_unix_nano // NANOS, UTC)
     return f"{NOTICED_EPOCH}{notice.kind} {since:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def prints_of(store: Store, past: Sequence[stored.Past]) -> Iterator[tuple[str, Fingerprint]]:
+    """The name and the fingerprint of each of these stored records. Raises StoreError."""
+    texts = stored.lengths(store, (text for each in past for text in _hashes(each)))
+    for each in past:
+        yield name_of(each), fingerprint_of(each.record, each.time_unix_nano, texts)
+
+
+def name_of(past: stored.Past) -> str:
+    """The name under which a record is offered, so that it counts once."""
+    return f"{past.record.trace_id} {past.record.record_id}"
 
 
 def _hashes(record: stored.Past) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from alerts.notices.fingerprint import Fingerprint, fingerprint_of
-from alerts.notices.job import NoticeJob
+from alerts.notices.job import NoticeJob, name_of, prints_of
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.store.engine.store import Store
 from ragvigil.store.fleet.dirty import DirtyElsewhere
@@ -61,21 +60,9 @@ class Feed:
         recent = {minute for minute in self._changed if minute > now - REMEMBERED_SECONDS}
         found = notices.elsewhere(self._store, recent, each=EACH)
         due = [each for each in found if each.time_unix_nano / 1e9 <= now - SETTLED_SECONDS]
-        named = {f"{each.record.trace_id} {each.record.record_id}": each for each in due}
+        named = {name_of(each): each for each in due}
         fresh = {name: each for name, each in named.items() if name not in self._offered}
-        texts = notices.lengths(
-            self._store,
-            (
-                document.text_hash
-                for each in fresh.values()
-                for document in each.record.retrieved or each.record.reranked
-            ),
-        )
-        prints: list[tuple[str, Fingerprint]] = [
-            (name, fingerprint_of(each.record, each.time_unix_nano, texts))
-            for name, each in fresh.items()
-        ]
-        self._noticing.offer(prints)
+        self._noticing.offer(list(prints_of(self._store, list(fresh.values()))))
         self._offered |= dict.fromkeys(fresh, now)
         self._offered = {
             name: at for name, at in self._offered.items() if at > now - 2 * REMEMBERED_SECONDS
