@@ -343,7 +343,7 @@ def _application(
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
-        elsewhere=None if part.leads else part.where,
+        analyst=None if part.leads else part.where,
     )
 
 

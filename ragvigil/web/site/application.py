@@ -84,7 +84,7 @@ from ragvigil.web.pages.reports import week as week_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
-from ragvigil.web.site.elsewhere import Elsewhere
+from ragvigil.web.site.edge import EdgeWeb
 from ragvigil.web.slowdown import Slowdown
 from ragvigil.web.static_files import STATIC, HashedFiles
 from ragvigil.web.views.doctor import DoctorForm
@@ -224,12 +224,12 @@ def api(
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
-    elsewhere: Callable[[], str] | None = None,
+    analyst: Callable[[], str] | None = None,
     **sources: Unpack[Sources],
 ) -> Guard:
     """The application behind its guard, for any ASGI server.
 
-    `elsewhere` makes it that of an edge, and returns where the analyst's is. A slow answer passes
+    `analyst` makes it that of an edge, and returns the address of the analyst. A slow answer passes
     for new for `keep_seconds` at most; 0 keeps none.
     Raises ValueError where `tokens_file` holds no token any more.
     """
@@ -243,7 +243,7 @@ def api(
     )
     instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
-    served = answers if elsewhere is None else Elsewhere(answers, elsewhere)
+    served = answers if analyst is None else EdgeWeb(answers, analyst)
     smaller = GZipMiddleware(served, minimum_size=1000, compresslevel=5)
     return Guard(
         smaller,

@@ -8,13 +8,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from ragvigil.web.site.elsewhere import Elsewhere
+from ragvigil.web.site.edge import EdgeWeb
 
 
 @pytest.fixture
 def client() -> TestClient:
     app = Starlette(routes=[Route("/{path:path}", lambda _: PlainTextResponse("own"))])
-    return TestClient(Elsewhere(app, lambda: "http://analyst:8088"))
+    return TestClient(EdgeWeb(app, lambda: "http://analyst:8088"))
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_its_front_page_says_what_it_is(client: TestClient) -> None:
 
 
 def test_without_an_analyst_it_says_so() -> None:
-    app = Elsewhere(Starlette(), lambda: "")
+    app = EdgeWeb(Starlette(), lambda: "")
     assert "none has the lease" in TestClient(app).get("/").text

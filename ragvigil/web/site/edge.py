@@ -14,7 +14,7 @@ to them."""
 OWN_PAGES = ("/static/", "/sign-in", "/sign-out")
 
 
-class Elsewhere:
+class EdgeWeb:
     """Passes on what an edge answers itself; `where` returns the analyst's address, or nothing."""
 
     def __init__(self, app: ASGIApp, where: Callable[[], str]) -> None:
@@ -38,5 +38,5 @@ class Elsewhere:
 
 
 def _sentence(where: str) -> str:
-    place = f"is at {where}" if where else "leads nowhere now: none has the lease"
-    return f"this daemon is an edge: it receives and scores answers; the analyst {place}"
+    analyst = f"the analyst is at {where}" if where else "no analyst leads now: none has the lease"
+    return f"this daemon is an edge: it receives and scores answers; {analyst}"
