@@ -117,7 +117,7 @@ def periodic_jobs(
         Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
-        *_rubric_jobs(parts),
+        *_rubric_jobs(settings, parts),
         *_issue_jobs(settings, store, parts.jobs, scores, clock),
         *_judge_jobs(parts.jobs, store, clock),
     ]
@@ -138,12 +138,13 @@ def _delta_job(
     return Job(name="deltas", every_seconds=DELTA_SECONDS, function=deltas)
 
 
-def _rubric_jobs(parts: CoreParts) -> list[Job]:
+def _rubric_jobs(settings: Settings, parts: CoreParts) -> list[Job]:
     accepted, patterns, every = parts.accepted, parts.jobs.deferred.patterns, ISSUES_SECONDS
-    return [
-        Job(name="accepted_rubrics", every_seconds=every, function=accepted.refresh),
-        Job(name="patterns", every_seconds=every, function=patterns.run, is_long=True),
-    ]
+    jobs = [Job(name="patterns", every_seconds=every, function=patterns.run, is_long=True)]
+    if settings.store.url:  # an embedded store has one daemon, which knows what it accepted
+        refresh = accepted.refresh
+        jobs.append(Job(name="accepted_rubrics", every_seconds=every, function=refresh))
+    return jobs
 
 
 def _slice_job(settings: Settings, store: Store, clock: Clock, watch: Watch) -> Job:

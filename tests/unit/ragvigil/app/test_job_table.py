@@ -97,6 +97,19 @@ async def test_a_new_life_rolls_up_what_was_left_undone_long_ago(core: Core) -> 
     assert rollups.minutes_not_counted(core.store) == []
 
 
+@pytest.mark.parametrize("url", ["", "http://clickhouse:8123/ragvigil"])
+async def test_rubrics_that_others_accepted_are_read_where_there_are_others(
+    core: Core, tmp_path: Path, url: str
+) -> None:
+    settings = Settings(data_dir=tmp_path, store={"url": url})  # type: ignore[arg-type]
+    table = periodic_jobs(
+        settings, core.store, core.parts, core.pipeline, core.balance, core.scores
+    )
+    names = {job.name for job in table}
+    assert ("accepted_rubrics" in names) == bool(url)
+    assert "patterns" in names
+
+
 async def test_the_books_are_balanced_in_a_metric(
     core: Core, jobs: dict[str, Callable[[], object]]
 ) -> None:
