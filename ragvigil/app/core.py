@@ -212,7 +212,7 @@ def _jobs(
             parts.jobs.deferred.judging,
             partial(describe, store, settings, part.roles, balance, pipeline),
             clock.now,
-            undone_since(settings, clock.now),
+            None if part.leads else undone_since(settings, clock.now),
         ),
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),

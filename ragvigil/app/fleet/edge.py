@@ -61,7 +61,11 @@ class EdgeNoticing:
 
 
 class EdgeWork:
-    """What an edge does by the clock; each method raises StoreError, and the next run goes on."""
+    """What an edge does by the clock; each method raises StoreError, and the next run goes on.
+
+    `since` (Unix time) is when traces came whose minutes a crash may have left untold; None where
+    the daemon leads, because its own roll-ups begin with them.
+    """
 
     def __init__(
         self,
@@ -69,11 +73,10 @@ class EdgeWork:
         judging: JudgeJob,
         describe: Callable[[], Member],
         clock: Callable[[], float],
-        since: float,
+        since: float | None,
     ) -> None:
         self._store, self._judging, self._clock = store, judging, clock
-        self._describe, self._received_since = describe, since
-        self._is_announced = False
+        self._describe, self._untold_since = describe, since
         self.members: Sequence[Member] = ()
         """Every daemon of the last days, as of the last beat."""
         self._erased: set[tuple[str, int, int]] = set()
@@ -81,10 +84,10 @@ class EdgeWork:
 
     def beat(self) -> None:
         """Says that this daemon lives. The first beat tells which minutes a crash left untold."""
-        if not self._is_announced:
-            minutes = rollups.minutes_received(self._store, self._received_since)
+        if self._untold_since is not None:
+            minutes = rollups.minutes_received(self._store, self._untold_since)
             dirty.announce(self._store, set(minutes))
-            self._is_announced = True
+            self._untold_since = None
         members.beat(self._store, self._describe())
         self.members = members.members(self._store)
 
