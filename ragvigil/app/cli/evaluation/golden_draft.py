@@ -63,8 +63,11 @@ def document_lines(
 
 
 def deliver(settings: Settings, lines: Sequence[dict[str, Any]], out: Path | None) -> int:
-    """Writes the lines to a file, or proposes them to the daemon; returns the exit status."""
-    from ragvigil.app.client import api
+    """Writes the lines to a file, or proposes them to the daemon; returns the exit status.
+
+    Raises Unreachable.
+    """
+    from ragvigil.app.cli.evaluation.golden_file import propose_cases
 
     if out is not None:
         try:
@@ -74,15 +77,13 @@ def deliver(settings: Settings, lines: Sequence[dict[str, Any]], out: Path | Non
             stop(f"{out}: cannot be written: {error.strerror or error}")
         print_text(f"{counted(len(lines), 'draft')} in {out}: edit them, then `golden import`")
         return 0
-    proposed = 0
-    for line in lines:
-        reply = api.post(settings, "golden-import", {"cases": [line]}, role="triager")
-        (done,) = reply["cases"]
-        proposed += not done["refused"]
-        if done["refused"]:
-            print_text(f"{line['question'][:80]}: {done['refused']}", to=sys.stderr)
-    print_text(f"{counted(proposed, 'draft')} proposed: a person edits each, another signs it")
-    return 0 if proposed == len(lines) else 1
+    proposed: list[str] = []
+    refused: list[tuple[int, str]] = []
+    propose_cases(settings, enumerate(lines), proposed, refused)
+    for place, why in refused:
+        print_text(f"{lines[place]['question'][:80]}: {why}", to=sys.stderr)
+    print_text(f"{counted(len(proposed), 'draft')} proposed: a person edits each, another signs it")
+    return 1 if refused else 0
 
 
 async def _draft(

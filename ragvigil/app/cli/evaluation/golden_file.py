@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -31,9 +31,7 @@ def import_cases(path: Path, settings: Settings, *, as_json: bool) -> int:
     refused: list[tuple[int, str]] = []
     proposed: list[str] = []
     try:
-        rows = iter(_rows(path, refused))
-        while chunk := list(islice(rows, AT_ONCE)):
-            _send(settings, chunk, proposed, refused)
+        propose_cases(settings, _rows(path, refused), proposed, refused)
     except OSError as error:
         print(f"{path}: cannot be read: {error.strerror or error}", file=sys.stderr)
         return 2
@@ -48,6 +46,21 @@ def import_cases(path: Path, settings: Settings, *, as_json: bool) -> int:
     else:
         print(f"{len(proposed)} cases proposed; {len(refused)} lines refused")
     return 1 if refused else 0
+
+
+def propose_cases(
+    settings: Settings,
+    rows: Iterable[Numbered],
+    proposed: list[str],
+    refused: list[tuple[int, str]],
+) -> None:
+    """Proposes cases, some at once: `proposed` gets their ids, `refused` numbers with reasons.
+
+    Raises Unreachable.
+    """
+    left = iter(rows)
+    while chunk := list(islice(left, AT_ONCE)):
+        _send(settings, chunk, proposed, refused)
 
 
 def _rows(path: Path, refused: list[tuple[int, str]]) -> Iterator[Numbered]:

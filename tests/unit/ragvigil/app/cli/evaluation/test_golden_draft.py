@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from ragvigil.app.cli.evaluation.golden_draft import deliver
 from ragvigil.app.cli.main import app
+from ragvigil.app.settings import load
 from ragvigil.app.sources.golden import Golden
 from ragvigil.evaluation.draft.documents import MOST, passages
 from ragvigil.store.engine.store import Store
@@ -193,3 +195,19 @@ def test_live_topics_without_a_case_are_proposed_for_a_person(store: Store, tmp_
         (case,) = json.loads(daemon.say("golden", "list", "--json"))["cases"]
     assert (case["question"], case["state"]) == ("Where is *my* parcel? @all", "proposed")
     assert (case["tags"], case["gold_answer"], case["expected_facts"]) == (["draft"], "", [])
+
+
+def test_a_draft_that_the_daemon_refuses_keeps_no_other_out(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = job_of(store, work_tree(tmp_path / "set"))[0]
+    web = api(store, Quiet(), WebSettings(max_body_bytes=4000), keeping=Golden(job))
+    questions = ("Where is my parcel?", "Why? " * 1000, "When do I get my money?")
+    with commands(web, tmp_path) as daemon:
+        lines = [{"question": question} for question in questions]
+        assert deliver(load(daemon.config), lines, None) == 1
+        kept = json.loads(daemon.say("golden", "list", "--json"))["cases"]
+    assert {case["question"] for case in kept} == {questions[0], questions[2]}
+    shown = capsys.readouterr()
+    assert shown.err.startswith("Why? Why?")
+    assert "2 drafts proposed" in shown.out
