@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragvigil.model.score import Layer
 from ragvigil.web.acts import write_act
 from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.views.issues import CountForm
+from ragvigil.web.views.posts import PersonalPost
 from ragvigil.web.views.verdict.scores import Number
 
 router = APIRouter(prefix="/api/v1")
@@ -67,10 +68,8 @@ class BackgroundGroupsForm(BaseModel):
     groups: list[BackgroundGroupForm]
 
 
-class GroupPost(BaseModel):
-    """Nothing to say."""
-
-    model_config = ConfigDict(extra="forbid")
+class GroupPost(PersonalPost):
+    """Asks for groups; there is nothing to say."""
 
 
 class BackgroundSource(Protocol):

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragvigil.model.score import Layer
 from ragvigil.web.acts import write_act
 from ragvigil.web.api.issues import NoSuchIssue
 from ragvigil.web.errors import Error
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.views.posts import PersonalPost
 from ragvigil.web.views.verdict.scores import Number
 
 router = APIRouter(prefix="/api/v1")
@@ -31,10 +32,8 @@ class NoGuard(ValueError):
     """No guard can be drafted; `str(error)` says why."""
 
 
-class RubricPost(BaseModel):
+class RubricPost(PersonalPost):
     """A rubric to make live."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(
         min_length=1,
@@ -45,10 +44,8 @@ class RubricPost(BaseModel):
     sentence: str = Field(default="", max_length=500, description="what it was drafted from")
 
 
-class RemovePost(BaseModel):
-    """Nothing: who removes it is whose token is sent."""
-
-    model_config = ConfigDict(extra="forbid")
+class RemovePost(PersonalPost):
+    """Takes a rubric out; there is nothing to say."""
 
 
 class AcceptedRubricForm(BaseModel):
@@ -75,10 +72,8 @@ class AcceptedRubricsForm(BaseModel):
     rubrics: list[AcceptedRubricForm]
 
 
-class GuardPost(BaseModel):
+class GuardPost(PersonalPost):
     """How a guard is to check."""
-
-    model_config = ConfigDict(extra="forbid")
 
     how: Literal["any", "pattern", "judge"] = Field(
         default="any", description="`any`: a pattern where one separates, else a judge's rubric"
