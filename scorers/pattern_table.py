@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from ragvigil.model.record import RagRecord
@@ -86,7 +86,7 @@ def parse_pattern_table(raw: object) -> PatternTable:
         raise BadPattern(f"matches: is not a text of 1 to {MOST_CHARACTERS} characters")
     table = PatternTable(field=PatternField(field), matches=pattern, fails=FailsWhere(fails))
     if _matches_nothing(pattern):
-        raise BadPattern("matches: finds the empty text, so it finds itself in every text")
+        raise BadPattern("matches: finds the empty text, so it would match every text")
     return table
 
 
@@ -105,7 +105,7 @@ def text_of(record: RagRecord, field: PatternField) -> str | None:
     return "\n".join(texts) if texts else None
 
 
-@cache
+@lru_cache(maxsize=256)  # bounded: the search for a guard tries patterns that nobody keeps
 def _compiled(pattern: str) -> Any:
     return compile_pattern(pattern)
 
