@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 SCORER = "entailment"
 RUBRICS = ("sentence_support", "contradiction", "citation_support")
 MOST = 24
-"""Sentences of an answer that are read: each takes some 15 ms of the model, and again if cited."""
+"""Sentences of an answer that are read: each takes 9 ms of the model (`models/entailment.md`), and
+again if cited."""
 MOST_CHARACTERS = 40_000
 """Of a context; the choice of a premise takes time by its lines, some 2 ms a sentence here."""
 Places = tuple[int, ...]

@@ -194,7 +194,7 @@ def show(made: NewRubric) -> None:
     print_text(f"  judge: {' '.join(rubric.judge.instruction.split())}")
     for grade in rubric.judge.grades:
         print_text(f"  {grade.name} = {grade.value:g}: {grade.means}")
-    table = table_of("trace", "question", rubric.name, "why", "known of it")
+    table = table_of("trace", "question", rubric.name, "why", "known so far")
     bar = rubric.fails_below or 0.0
     for answer in made.tried:
         verdict = "no verdict"

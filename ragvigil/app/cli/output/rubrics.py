@@ -32,7 +32,7 @@ def print_guard(draft: JsonObject, console: Console) -> None:
         print_line(console, f"  {draft['why_no_pattern']}")
     for name, words in (
         ("recall", "members that it was not made from"),
-        ("precision", "answers that it fails, of members and neighbours, are members"),
+        ("precision", "of the members and neighbours that it fails are members"),
         ("neighbours", "passing neighbours and other passing answers"),
         ("week", "answers of a sample of 7 days"),
     ):
