@@ -61,3 +61,8 @@ def rubric_name(signal: str) -> str:
 def base_of(signal: str) -> str:
     """The rubric of a rate of failures; any other signal as it is."""
     return signal.removesuffix(FAILED)
+
+
+def is_about(signal: str, rubric: str) -> bool:
+    """Whether a signal is of this rubric: its mean, or its share of failing answers."""
+    return rubric in (signal, base_of(signal))

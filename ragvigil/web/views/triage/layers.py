@@ -21,6 +21,7 @@ from ragvigil.web.rubric_names import (
     MAIN,
     NEUTRAL,
     base_of,
+    is_about,
     rubric_name,
 )
 from ragvigil.web.views.deltas import DeltaForm, lasting_words
@@ -230,18 +231,16 @@ def _from_to(drops: Collection[float]) -> str:
     return f"{low} to {in_points(max(drops))}" if low < high else in_points(max(drops))
 
 
-def findings_on(place: Place, incidents: Iterable[IncidentForm]) -> list[FindingForm]:
-    """Open findings on this route."""
-    return [each for each in all_findings_on(place, incidents) if each.cleared is None]
-
-
-def all_findings_on(place: Place, incidents: Iterable[IncidentForm]) -> list[FindingForm]:
-    """Findings on this route; one of no route, or of several pooled, is on each of its own."""
+def findings_on(
+    place: Place, incidents: Iterable[IncidentForm], *, with_cleared: bool = False
+) -> list[FindingForm]:
+    """Open findings on this route; one of no route, or of several pooled, is on each of its own."""
     return [
         finding
         for incident in incidents
         if (incident.service, incident.environment) == (place.service, place.environment)
         for finding in incident.findings
+        if with_cleared or finding.cleared is None
         if place.route in finding.routes or not any(finding.routes)
     ]
 
@@ -291,7 +290,7 @@ def _weight(delta: DeltaForm) -> tuple[datetime, bool, bool, int]:
 
 def cell_of(delta: DeltaForm, findings: Iterable[FindingForm]) -> CellForm:
     """A rubric of a route: how its mean stands, and what open findings say of it."""
-    about = [finding for finding in findings if is_about(finding, delta.rubric)]
+    about = [finding for finding in findings if is_about(finding.signal, delta.rubric)]
     cell = CellForm(
         layer=delta.layer,
         rubric=delta.rubric,
@@ -329,11 +328,6 @@ def _with_verdict(cell: CellForm, findings: Iterable[FindingForm]) -> CellForm:
                 }
             )
     return cell
-
-
-def is_about(finding: FindingForm, rubric: str) -> bool:
-    """Whether a finding is of this rubric, by its mean or its share of failing answers."""
-    return finding.signal == rubric or base_of(finding.signal) == rubric
 
 
 def _state(delta: DeltaForm, findings: Sequence[FindingForm]) -> State:
@@ -390,7 +384,7 @@ def _unmeasured(
         for finding in findings
         if finding.kind is FindingKind.BROKEN
         and finding.layer == layer
-        and not any(is_about(finding, rubric) for rubric in newest)
+        and not any(is_about(finding.signal, rubric) for rubric in newest)
     ]
 
 

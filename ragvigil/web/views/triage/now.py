@@ -11,7 +11,7 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.web.rubric_names import base_of, rubric_name
+from ragvigil.web.rubric_names import base_of, is_about, rubric_name
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
@@ -22,9 +22,8 @@ from ragvigil.web.views.triage.layers import (
     Place,
     RouteRowForm,
     State,
-    all_findings_on,
+    findings_on,
     has_corpus_measure,
-    is_about,
     route_rows,
     sight_sentence,
     table_sentence,
@@ -166,7 +165,8 @@ def _answer(
 def _is_of_one(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:
     """Whether one of these incidents was about this rubric on this route."""
     place = Place(row.service, row.environment, row.route)
-    return any(is_about(each, cell.rubric) for each in all_findings_on(place, incidents))
+    findings = findings_on(place, incidents, with_cleared=True)
+    return any(is_about(finding.signal, cell.rubric) for finding in findings)
 
 
 def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:
