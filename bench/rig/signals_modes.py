@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.minutes import HOUR, MINUTE
-from bench.rig.signals_traffic import DAY, LEVELS, START, USUAL
-from ragvigil.model.delta import Series
+from bench.rig.signals_traffic import DAY, LEVELS, START, USUAL, series_of, summed
 from ragvigil.model.signal import ERROR, SLOW
 from ragvigil.store.watch.signals import Sums
 
@@ -153,27 +152,28 @@ def _merged(
     return columns[0][order], columns[1][order], columns[2][order]
 
 
-def voices(requests: Requests) -> Bools:
+def voices(times: Floats, routes: Ints, questions: Ints) -> Bools:
     """Which requests count: no question more often than the median one of its quarter and route."""
-    place = requests.times.astype(np.int64) // QUARTER * ROUTES + requests.routes
-    keys = place * ROUTES * QUESTIONS + requests.questions
-    asked, inverse, times = np.unique(keys, return_inverse=True, return_counts=True)
-    places = asked // (ROUTES * QUESTIONS)
-    order = np.lexsort((times, places))
+    many = int(questions.max()) + 1
+    place = times.astype(np.int64) // QUARTER * (int(routes.max()) + 1) + routes
+    keys = place * many + questions
+    asked, inverse, often = np.unique(keys, return_inverse=True, return_counts=True)
+    places = asked // many
+    order = np.lexsort((often, places))
     first = np.searchsorted(places[order], places)
     last = np.searchsorted(places[order], places, side="right")
-    most = times[order][(first + last - 1) // 2]
+    most = often[order][(first + last - 1) // 2]
     by_question = np.argsort(inverse, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(times)[:-1]])
+    starts = np.concatenate([[0], np.cumsum(often)[:-1]])
     asking = np.empty(len(keys), dtype=np.int64)
-    asking[by_question] = np.arange(len(keys)) - np.repeat(starts, times)
+    asking[by_question] = np.arange(len(keys)) - np.repeat(starts, often)
     return np.asarray(asking < most[inverse])
 
 
 def sums(rng: np.random.Generator, requests: Requests, fault: Fault) -> Iterator[Sums]:
     """Sums per minute and route, a signal at a time."""
     minute = (requests.times // MINUTE * MINUTE).astype(np.int64)
-    is_voice = voices(requests)
+    is_voice = voices(requests.times, requests.routes, requests.questions)
     is_hit = (
         np.isin(requests.routes, fault.routes)
         & (requests.times >= fault.start)
@@ -191,9 +191,15 @@ def sums(rng: np.random.Generator, requests: Requests, fault: Fault) -> Iterator
         if signal == fault.signal:
             failed |= is_hit & (rng.random(len(minute)) < fault.share)
         counted = np.ones_like(is_voice) if signal in ALL_REQUESTS else is_voice
-        yield _summed(signal, requests, minute, failed.astype(float), counted)
+        yield summed(
+            series_of(signal, ROUTES),
+            requests.routes[counted],
+            minute[counted],
+            failed[counted].astype(float),
+        )
     for signal, (mean, sd) in LEVELS.items():
-        yield _summed(signal, requests, minute, _values(rng, requests, mean, sd), is_voice)
+        values = _values(rng, requests, mean, sd)[is_voice]
+        yield summed(series_of(signal, ROUTES), requests.routes[is_voice], minute[is_voice], values)
 
 
 def _values(rng: np.random.Generator, requests: Requests, mean: float, sd: float) -> Floats:
@@ -206,23 +212,6 @@ def _values(rng: np.random.Generator, requests: Requests, mean: float, sd: float
     wave = 0.05 * rng.standard_normal(int(hours.max()) + 1)
     level = own[requests.questions] + by_topic[topic] + tenant[requests.tenants] + wave[hours]
     return np.asarray(mean + sd * (level + 0.8 * rng.standard_normal(len(hours))))
-
-
-def _summed(signal: str, requests: Requests, minute: Ints, values: Floats, counted: Bools) -> Sums:
-    keys = minute[counted] * ROUTES + requests.routes[counted]
-    found, inverse = np.unique(keys, return_inverse=True)
-    chosen = values[counted]
-    return Sums(
-        series=tuple(
-            Series(service="shop", environment="live", route=f"/r{route}", rubric=signal)
-            for route in range(ROUTES)
-        ),
-        index=found % ROUTES,
-        start=found // ROUTES,
-        n=np.bincount(inverse).astype(float),
-        total=np.bincount(inverse, weights=chosen),
-        squares=np.bincount(inverse, weights=chosen**2),
-    )
 
 
 def onsets(rng: np.random.Generator, count: int) -> list[int]:

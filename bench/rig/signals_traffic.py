@@ -76,7 +76,7 @@ def stream(
         if signal == change.signal:
             share = np.where(touched, change.by, share)
         values = (rng.random(len(times)) < share).astype(float)
-        yield summed(signal, routes, minute, values)
+        yield summed(series_of(signal, ROUTES), routes, minute, values)
     for signal, (mean, sd) in LEVELS.items():
         if signal not in signals:
             continue
@@ -85,7 +85,7 @@ def stream(
             # By its own mean, so that a score near 1 can fall only.
             shift = np.log(1 + change.by) if NUMBERS[signal].is_logged else -change.by * mean
             values = values + touched * shift
-        yield summed(signal, routes, minute, values)
+        yield summed(series_of(signal, ROUTES), routes, minute, values)
 
 
 def requests(rng: np.random.Generator, seconds: int) -> tuple[Floats, Ints]:
@@ -109,17 +109,21 @@ def numbers(rng: np.random.Generator, mean: float, sd: float, hours: Ints, route
     return np.asarray(mean + sd * (level + rng.standard_normal(len(hours))))
 
 
-def summed(signal: str, routes: Ints, minute: Ints, values: Floats) -> Sums:
-    """Sums of one signal by route and minute."""
-    keys, inverse = np.unique(np.stack([routes, minute]), axis=1, return_inverse=True)
-    inverse = inverse.ravel()
+def series_of(signal: str, routes: int) -> tuple[Series, ...]:
+    """The series of a signal, one for each of so many routes."""
+    return tuple(
+        Series(service="shop", environment="live", route=f"/r{route}", rubric=signal)
+        for route in range(routes)
+    )
+
+
+def summed(series: tuple[Series, ...], routes: Ints, minute: Ints, values: Floats) -> Sums:
+    """Sums of one signal by minute and route; `routes` are places in `series`."""
+    keys, inverse = np.unique(minute * len(series) + routes, return_inverse=True)
     return Sums(
-        series=tuple(
-            Series(service="shop", environment="live", route=f"/r{route}", rubric=signal)
-            for route in range(ROUTES)
-        ),
-        index=keys[0].astype(np.int64),
-        start=keys[1].astype(np.int64),
+        series=series,
+        index=keys % len(series),
+        start=keys // len(series),
         n=np.bincount(inverse).astype(float),
         total=np.bincount(inverse, weights=values),
         squares=np.bincount(inverse, weights=values**2),

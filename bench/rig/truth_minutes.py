@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from alerts.deltas.windows import Floats, Ints
+from alerts.deltas.windows import Floats
 from alerts.incidents.suspects import is_good
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import Fingerprint, fingerprint_of
@@ -25,7 +24,8 @@ from alerts.signals.moved import MovedDetector
 from alerts.signals.traffic import TrafficDetector
 from bench.rig.report import progress
 from bench.rig.scored_pool import Case, Request, ScoredPool
-from bench.rig.signals_traffic import START, Replay
+from bench.rig.signals_modes import Bools, voices
+from bench.rig.signals_traffic import START, Replay, summed
 from bench.rig.truth_clock import Habit
 from bench.rig.truth_traffic import DAY, HOUR, requests
 from ragvigil.model.delta import Series
@@ -39,7 +39,6 @@ from ragvigil.store.records.traces import RubricFacts
 from ragvigil.store.watch.signals import Sums
 
 STEP_MINUTES = 5
-QUARTER = 900
 SECONDS = "seconds_total"
 SETTINGS = AlertsSettings()
 CHOICE = signal_choice(SETTINGS.broken, SETTINGS.moved)
@@ -152,17 +151,22 @@ def _sums(pool: ScoredPool, arrivals: list[Request]) -> Iterator[Sums]:
     route_of = np.array([routes.index(record.route) for record in records])[case_of]
     times = np.array([request.at for request in arrivals])
     questions = np.array([request.question for request in arrivals])
-    is_voice = _voices(times, route_of * (questions.max() + 1) + questions, route_of)
+    is_voice = voices(times, route_of, questions)
     every = np.ones_like(is_voice)
     taken = np.array([request.seconds for request in arrivals])
-    names = [_series(records[0], route) for route in routes]
+    minutes = (times // MINUTE * MINUTE).astype(np.int64)
+
+    def summed_of(signal: str, values: Floats, chosen: Bools) -> Sums:
+        is_counted = chosen & np.isfinite(values)
+        series = tuple(_series(records[0], route, signal) for route in routes)
+        return summed(series, route_of[is_counted], minutes[is_counted], values[is_counted])
+
     for signal in sorted({signal for values in shown for signal in values}):
         values = np.array([one.get(signal, np.nan) for one in shown])[case_of]
         chosen = is_voice if signal != ERROR else every
-        yield _summed(signal, names, times, route_of, values, chosen)
-    yield _summed(SECONDS, names, times, route_of, np.log(taken), is_voice)
-    slow = (taken > CHOICE.slow_seconds).astype(float)
-    yield _summed(SLOW, names, times, route_of, slow, every)
+        yield summed_of(signal, values, chosen)
+    yield summed_of(SECONDS, np.log(taken), is_voice)
+    yield summed_of(SLOW, (taken > CHOICE.slow_seconds).astype(float), every)
 
 
 def _signals(scored: ScoredRecord, facts: Mapping[str, RubricFacts]) -> dict[str, float]:
@@ -196,42 +200,7 @@ def _of_score(score: Score, facts: RubricFacts) -> Mapping[str, float]:
     return values
 
 
-def _voices(times: Floats, questions: Ints, routes: Ints) -> NDArray[np.bool_]:
-    """Which requests count: no question more often than the median one of its quarter and route."""
-    places = times.astype(np.int64) // QUARTER * (routes.max() + 1) + routes
-    is_voice = np.zeros(len(times), dtype=np.bool_)
-    order = np.argsort(places, kind="stable")
-    for part in np.split(order, np.flatnonzero(np.diff(places[order])) + 1):
-        _, inverse, asked = np.unique(questions[part], return_inverse=True, return_counts=True)
-        usual = np.sort(asked)[(len(asked) - 1) // 2]
-        before = np.zeros(len(asked), dtype=np.int64)
-        for place, question in zip(part, inverse, strict=True):
-            is_voice[place] = before[question] < usual
-            before[question] += 1
-    return is_voice
-
-
-def _series(record: RagRecord, route: str) -> Series:
-    return Series(service=record.service, environment=record.environment, route=route, rubric="")
-
-
-def _summed(
-    signal: str,
-    names: list[Series],
-    times: Floats,
-    routes: Ints,
-    values: Floats,
-    chosen: NDArray[np.bool_],
-) -> Sums:
-    is_counted = chosen & np.isfinite(values)
-    keys = (times[is_counted] // MINUTE).astype(np.int64) * len(names) + routes[is_counted]
-    found, inverse = np.unique(keys, return_inverse=True)
-    kept: Floats = values[is_counted]
-    return Sums(
-        series=tuple(replace(name, rubric=signal) for name in names),
-        index=found % len(names),
-        start=found // len(names) * MINUTE,
-        n=np.bincount(inverse).astype(float),
-        total=np.bincount(inverse, weights=kept).astype(float),
-        squares=np.bincount(inverse, weights=kept**2).astype(float),
+def _series(record: RagRecord, route: str, signal: str) -> Series:
+    return Series(
+        service=record.service, environment=record.environment, route=route, rubric=signal
     )
