@@ -133,6 +133,8 @@ class Schedule:
 
     def _note(self, job: Job, seconds: float, is_done: bool) -> None:
         before = self._last[job.name]
+        if is_done and before.has_failed:
+            log.info("job runs again", job=job.name)
         self._last[job.name] = replace(
             before,
             runs=before.runs + 1,
@@ -145,6 +147,8 @@ class Schedule:
     def _failed(self, job: Job, error: Exception) -> None:
         if self._is_stopping:
             log.info("job cut short by the stop", job=job.name, reason=str(error))
+        elif self._last[job.name].has_failed:  # one line until it runs again; the counter has each
+            JOB_FAILURES.labels(job.name).inc()
         else:
             _failed(job, error)
 

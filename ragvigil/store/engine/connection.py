@@ -6,6 +6,7 @@ time limit has a client of its own.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,9 @@ def open_server(
     from clickhouse_connect import common
 
     common.set_setting("autogenerate_session_id", False)
+    for library in ("clickhouse_connect", "urllib3"):
+        # What they say of a server that is away, the store says itself, once.
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     client = clickhouse_connect.get_client(
         dsn=settings.url,
         settings=limits,

@@ -63,6 +63,27 @@ def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> Non
     assert sample("ragvigil_job_failures_total", "fails") >= before + 2
 
 
+def test_a_job_that_goes_on_failing_has_one_line_of_log_and_one_when_it_runs_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mended = Event()
+    tries: list[int] = []
+
+    def fail_three_times() -> None:
+        tries.append(1)
+        if len(tries) <= 3:
+            raise RuntimeError("the store is away")
+        if len(tries) == 6:
+            mended.set()
+
+    schedule = started([Job(name="mends", every_seconds=SOON, function=fail_three_times)])
+    assert mended.wait(PATIENCE_SECONDS)
+    schedule.stop()
+    said = capsys.readouterr().out
+    assert sample("ragvigil_job_failures_total", "mends") == 3
+    assert (said.count("job failed"), said.count("job runs again")) == (1, 1)
+
+
 def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> None:
     inside: list[int] = []
     most: list[int] = []
