@@ -126,7 +126,8 @@ class Pipeline:
         while not stop.is_set():
             if not self.step():
                 self._parts.heartbeat.idle()
-                stop.wait(idle.after(is_busy=bool(self.open_traces)))
+                is_busy = bool(self.open_traces) or self._parts.sink.is_writing
+                stop.wait(idle.after(is_busy=is_busy))
         self._parts.heartbeat.unwatched()
         # The rest of the spool is for the next life: jobs need not wait for this one any more.
         self.is_behind = False

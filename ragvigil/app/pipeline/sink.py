@@ -145,6 +145,11 @@ class Sink:
         if any(closing.trace_id in trace_ids for closing in self._pending.closings):
             self._send()
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether rows wait to be sent, or to be durable."""
+        return bool(self._in_flight or self._pending.closings)
+
     def account(
         self,
         *,
