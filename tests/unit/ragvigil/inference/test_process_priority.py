@@ -25,11 +25,13 @@ def test_a_process_can_take_idle_cpu_only() -> None:
 @pytest.mark.parametrize("leads", [True, False])
 def test_a_session_yields_with_the_process_that_leads_it(leads: bool) -> None:
     code = "from pathlib import Path; from ragvigil.inference.process_priority import "
-    code += "lower_priority; weight = Path('/proc/self/autogroup'); before = weight.read_text(); "
-    code += "lower_priority(); print(before, weight.read_text())"
+    code += (
+        "lower_priority; weight = Path('/proc/self/autogroup'); print(weight.read_text().strip()); "
+    )
+    code += "lower_priority(); print(weight.read_text().strip())"
     command = [sys.executable, "-c", code]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, start_new_session=leads
     )
-    _, _, before, _, _, after = done.stdout.split()
-    assert after == (str(min(19, os.nice(0) + 10)) if leads else before)
+    before, after = done.stdout.splitlines()  # both empty where no process has led a session
+    assert after.endswith(f" nice {min(19, os.nice(0) + 10)}") if leads else after == before
