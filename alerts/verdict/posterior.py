@@ -209,8 +209,11 @@ def _family(signal: str) -> str:
 
 
 def _ways(finding: Finding) -> tuple[str, ...]:
-    """Which way a signal moved, as the leaves name it; none where that is not known."""
-    if finding.value is None or finding.reference is None:
+    """Which way a signal moved, as the leaves name it; none where that is not known.
+
+    A number that is where it was moved nowhere: none of none are not gone.
+    """
+    if finding.value is None or finding.reference is None or finding.value == finding.reference:
         return ()
     if finding.value > finding.reference:
         return ("up",)

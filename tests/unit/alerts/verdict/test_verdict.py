@@ -188,6 +188,12 @@ def test_which_way_a_number_moved_counts(
     assert told.cause is first
 
 
+def test_a_number_that_is_where_it_was_went_no_way() -> None:
+    of_none = replace(signal("citations"), value=0.0, reference=0.0)
+    told = verdict(Evidence(signals=(of_none,)))
+    assert told.likely == verdict(Evidence(signals=(signal("citations"),))).likely
+
+
 @pytest.mark.parametrize(
     ("kinds", "cause"),
     [
