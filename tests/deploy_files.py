@@ -14,6 +14,7 @@ import yaml
 
 from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
 from ragvigil.app.settings import Settings, load
+from tests.certificates import self_signed
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -62,3 +63,31 @@ def settings_of(variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("RAGVIGIL_CONFIG", os.devnull)
     return load()
+
+
+def settings_of_pod(
+    pod: Mapping[str, Any],
+    secrets: Mapping[str, str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Settings:
+    """What the one container's variables make, with `secrets` by key; `folder` stands for /run.
+
+    Every listener off loopback needs a token and TLS, else the settings refuse.
+    """
+    pair = self_signed(folder)
+    files = {"tls.crt": pair.certificate, "tls.key": pair.key}
+    for name in ("otlp-token", "metrics-token"):
+        files[name] = folder / name
+        files[name].write_text(f"{name}-0123456789")
+    (container,) = pod["containers"]
+    variables = {
+        each["name"]: each.get("value") or secrets[each["valueFrom"]["secretKeyRef"]["key"]]
+        for each in container["env"]
+    }
+    for name, value in variables.items():
+        if value.startswith("/run/"):
+            variables[name] = str(files[value.rpartition("/")[2]])
+    made = settings_of(variables, monkeypatch)
+    assert not any(each.insecure for each in (made.collector, made.metrics, made.web))
+    return made

