@@ -13,7 +13,13 @@ from dataclasses import replace
 from alerts.incidents.belonging import SharedCause, is_same_signal
 from alerts.incidents.lasting import confirm, follows_fix, is_stale_audit, is_way_back, refresh
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.settling import Moment, finding_line, is_judged_none, settle
+from alerts.incidents.settling import (
+    Moment,
+    exceeds_judged,
+    finding_line,
+    is_judged_none,
+    settle,
+)
 from alerts.incidents.suspects import MINUTE, Changes
 from alerts.verdict.evidence import NONE_HELD, is_blind
 from ragvigil.model.audit import Audit
@@ -138,6 +144,8 @@ class FoldPass:
         newer = news.get(finding.finding_id)
         if newer is None or incident.state is not IncidentState.RESOLVED or finding.is_open:
             return True
+        if newer.is_open and exceeds_judged(newer, incident):
+            return False
         return finding.kind is FindingKind.AUDIT or self._moment.may_reopen(incident)
 
     def _update(self, incident: Incident, news: dict[str, Finding]) -> None:
@@ -195,6 +203,8 @@ class FoldPass:
         apart = self._shared.onset_gap(finding, incident.findings)
         if self._is_way_back(finding, incident):
             return (3, apart)
+        if exceeds_judged(finding, incident):
+            return None
         worse = self._moment.worse(incident)
         is_same = any(is_same_signal(other, finding) for other in worse)
         if _began_after(finding, incident):

@@ -13,7 +13,7 @@ from alerts.limits.settings import OwnLimit, Reach
 from alerts.limits.trial import Trial, trial_words, tried
 from alerts.signals.catalogue import NUMBERS, OWN_LIMIT, POOL, Accepted, accepted_key
 from alerts.signals.levels import latest_peak
-from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.finding import Finding, FindingKind, goes_beyond
 from ragvigil.model.identity import identity
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
@@ -105,12 +105,14 @@ class LimitJob:
             bins, finding = past.bins.get(place), of_limit.get(place)
             sums = bins.window(end, limit.window_minutes) if bins else (0.0, 0.0, 0.0)
             if finding is None and bins is not None and is_beyond(limit, *sums):
-                finding = _opened(limit, place, bins, past.layer, end)
-                if accepted_key(finding) not in accepted:
-                    self._open[finding.finding_id] = _with_numbers(finding, limit, sums, end)
+                opened = _opened(limit, place, bins, past.layer, end)
+                finding = _with_numbers(opened, limit, sums, end)
+                if not _is_expected(finding, accepted):
+                    self._open[finding.finding_id] = finding
             elif finding is not None:
                 is_silent = end - finding.seen_unix_nano // 10**9 >= SILENT_SECONDS
-                if is_within(limit, *sums[:2]) or is_silent or accepted_key(finding) in accepted:
+                is_over = is_within(limit, *sums[:2]) or is_silent
+                if is_over or _is_expected(finding, accepted):
                     del self._open[finding.finding_id]
                     yield replace(
                         finding, cleared_unix_nano=end * 10**9, words="within your limit again"
@@ -159,6 +161,12 @@ class LimitJob:
             },
             layer=layers[0] if layers else known.layer if known else Layer.CROSS_CUTTING,
         )
+
+
+def _is_expected(finding: Finding, accepted: Accepted) -> bool:
+    """Whether a value goes no further beyond its limit than somebody accepted."""
+    level = accepted.get(accepted_key(finding))
+    return level is not None and not goes_beyond(finding, level)
 
 
 def _prefix(limit: OwnLimit) -> str:

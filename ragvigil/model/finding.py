@@ -47,6 +47,8 @@ HARMLESS = frozenset({SLOW, TRAFFIC})
 """Rates that make no answer worse."""
 UPSTREAM = (Layer.RETRIEVAL, Layer.GENERATION, Layer.CROSS_CUTTING)
 """Layers in the order in which an answer passes them."""
+LEAST_FURTHER = 0.1
+"""Share of a change by which it must go beyond an expected level to be news."""
 PAGES = frozenset({FindingKind.BROKEN, FindingKind.AUDIT, FindingKind.DRIFT})
 
 
@@ -118,6 +120,39 @@ def harm(finding: Harmful) -> float:
     is_score = finding.kind in (FindingKind.AUDIT, FindingKind.DRIFT) or finding.signal in QUALITY
     worse = value if is_rate else reference - value if is_score else 0.0
     return min(1.0, max(0.0, worse))
+
+
+class Measured(Protocol):
+    """What `goes_beyond` reads of a change, in whatever form it is."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def reference(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def goes_beyond(change: Measured, level: float) -> bool:
+    """Whether a change leads further away than a `level` that somebody expects.
+
+    By more than its own error at 95 %, and by a tenth of its size; a change to the other side does,
+    too. What has no numbers cannot be told apart, and counts as expected.
+
+    >>> from types import SimpleNamespace
+    >>> fell = SimpleNamespace(value=0.5, reference=0.9, low=-0.45, high=-0.35)
+    >>> goes_beyond(fell, 0.7), goes_beyond(fell, 0.53), goes_beyond(fell, 0.4)
+    (True, False, False)
+    """
+    if change.value is None or change.reference is None:
+        return False
+    size = change.value - change.reference
+    is_bounded = change.low is not None and change.high is not None
+    error = ((change.high or 0.0) - (change.low or 0.0)) / 2 if is_bounded else 0.0
+    further = (change.value - level) * (1 if size > 0 else -1)
+    return further > max(error, LEAST_FURTHER * abs(size))
 
 
 def order(finding: Harmful) -> tuple[bool, float, int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ragvigil.model.figures import counted, duration, in_points, listed, spelled
-from ragvigil.model.finding import FindingKind
+from ragvigil.model.finding import FindingKind, goes_beyond
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
@@ -69,6 +69,16 @@ class Known:
     issues: Sequence[IssueLinkForm] = ()
     answers: int = 0
     last_answer: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """A mean and that of before, with the bounds of the change."""
+
+    value: float
+    reference: float
+    low: float | None
+    high: float | None
 
 
 def now_form(known: Known) -> NowForm:
@@ -163,10 +173,26 @@ def _answer(
 
 
 def _is_of_one(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:
-    """Whether one of these incidents was about this rubric on this route."""
+    """Whether one of these incidents was about this rubric on this route, as far as it is now."""
     place = Place(row.service, row.environment, row.route)
-    findings = findings_on(place, incidents, with_cleared=True)
-    return any(is_about(finding.signal, cell.rubric) for finding in findings)
+    return any(
+        is_about(finding.signal, cell.rubric) and _is_as_far(cell, finding, incident)
+        for incident in incidents
+        for finding in findings_on(place, [incident], with_cleared=True)
+    )
+
+
+def _is_as_far(cell: CellForm, finding: FindingForm, incident: IncidentForm) -> bool:
+    """Whether a mean is no further away than the level that somebody called expected.
+
+    Where the finding counted something else, a drop that began after that word is another one.
+    """
+    if finding.signal != cell.rubric or cell.mean is None or cell.delta is None:
+        return not (cell.since and incident.resolved and cell.since > incident.resolved)
+    change = _Change(
+        value=cell.mean, reference=cell.mean - cell.delta, low=cell.low, high=cell.high
+    )
+    return finding.value is None or not goes_beyond(change, finding.value)
 
 
 def _quiet(rows: Sequence[RouteRowForm], *, snoozed: int) -> str:

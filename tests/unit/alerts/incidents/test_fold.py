@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -454,6 +455,24 @@ def test_what_people_call_expected_or_false_stays_shut_while_it_lasts() -> None:
         later, events = folded((shut,), [finding("a")], 300)
         assert the_one(later).state is IncidentState.RESOLVED
         assert not events
+
+
+@pytest.mark.parametrize("verb", [Verb.EXPECTED, Verb.FALSE_PAGE])
+@pytest.mark.parametrize(("value", "incidents"), [(0.32, 1), (0.5, 2), (0.02, 2)])
+def test_what_goes_beyond_the_expected_level_is_news(
+    verb: Verb, value: float, incidents: int
+) -> None:
+    """A rate that a person expects at 30 %, at once again: about as high, higher, or gone."""
+    first = finding("a", value=0.3, reference=0.1, low=0.15, high=0.25)
+    second = replace(first, finding_id="b", value=value, since_unix_nano=at(15))
+    opened, _ = folded((), [first], 5)
+    shut, _ = act(the_one(opened), Action(verb=verb, now=START + 600))
+    later, _ = folded((shut,), [cleared(first, 11), second], 20)
+    assert len(later) == incidents
+    again = replace(first, value=value, since_unix_nano=at(15), seen_unix_nano=at(20))
+    gone, _ = folded((shut,), [cleared(first, 11)], 12)
+    same_id, _ = folded(gone, [again], 20)
+    assert len(same_id) == incidents
 
 
 def test_what_was_resolved_but_lasts_opens_again_after_an_hour() -> None:

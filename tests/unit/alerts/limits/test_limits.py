@@ -108,8 +108,10 @@ def test_a_measure_may_have_a_limit_and_goes_on_after_a_start(store: Store) -> N
     assert (found.kind, found.routes) == (FindingKind.LIMIT, ())
     (again,) = LimitJob(store, [limit], [found]).run(NOON + 5 * MINUTE + 61, {})
     assert again.finding_id == found.finding_id
-    (ended,) = LimitJob(store, [limit], [found]).run(NOON + 361, {accepted_key(found): 300.0})
-    assert not ended.is_open
+    for accepted, is_over in ((300.0, True), (200.0, False)):
+        levels = {accepted_key(found): accepted}
+        (seen,) = LimitJob(store, [limit], [found]).run(NOON + 361, levels)
+        assert seen.is_open is not is_over
 
 
 def test_a_limit_that_reaches_nobody_is_only_tried(store: Store) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
 from ragvigil.model.incident import IncidentState
 from ragvigil.web.views.triage.now import Known, now_form
 from tests.unit.ragvigil.web.views.triage.test_layers import FELL, NOON, delta
@@ -27,6 +32,27 @@ def test_a_drop_that_somebody_called_expected_is_no_news() -> None:
 def test_what_was_expected_of_all_routes_is_expected_of_each() -> None:
     said = now_form(known(signal="groundedness", is_expected=True, routes=[]))
     assert said.sentence == "Groundedness is lower, as expected"
+
+
+@pytest.mark.parametrize(
+    ("value", "reference", "is_news"),
+    [(0.88, 0.95, False), (0.97, 1.0, True), (1.0, 0.95, True)],
+)
+def test_a_drop_beyond_the_expected_level_is_news(
+    value: float, reference: float, *, is_news: bool
+) -> None:
+    """The mean fell to 0.90, give or take 0.05: to what was expected, further, or the other way."""
+    found = {"signal": "groundedness", "is_expected": True}
+    said = now_form(known(**found, value=value, reference=reference))
+    assert said.sentence.startswith("No incident is open") is is_news
+
+
+@pytest.mark.parametrize(("hours", "is_news"), [(-1, False), (1, True)])
+def test_what_is_not_a_mean_is_compared_by_when_it_began(hours: int, *, is_news: bool) -> None:
+    since = NOON + timedelta(hours=hours)
+    said = known(signal="groundedness:failed", is_expected=True, value=0.3, reference=0.1)
+    later = replace(said, deltas=[delta(**FELL, since=since)])
+    assert now_form(later).sentence.startswith("No incident is open") is is_news
 
 
 def test_a_drop_of_which_nobody_said_so_is() -> None:
