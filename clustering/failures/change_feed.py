@@ -5,7 +5,7 @@ The store holds the position: a crash repeats the queries, and they return only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,10 @@ class ChangeFeed:
         if not self._pending and self._version != self._marked:
             checkpoints.mark(self._store, READER, self._version, int(now * NANOS))
             self._marked = self._version
+
+    def read_again(self, minutes: Iterable[int]) -> None:
+        """Has the next turns read these minutes (seconds since the epoch) once more."""
+        self._pending.update(minutes)
 
     def skip(self, changes: Sequence[Change]) -> None:
         """Finishes minutes whose records are gone, though a full page may have ended within one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,17 @@ class Placement:
         )
 
 
-def still_fits(kept: KeptFailure, index: IssueIndex) -> bool:
-    """Whether a record whose failure changed still belongs to its issue."""
+def still_fits(kept: KeptFailure, index: IssueIndex, guarded: Mapping[str, str]) -> bool:
+    """Whether a record whose failure changed still belongs to its issue.
+
+    What a guard placed belongs there as long as it fails one that is still accepted: `guarded` are
+    the ids of the issues, by the guard's rubric.
+    """
     issue = index.home(kept)
-    by = kept.membership.by if kept.membership else None
-    if issue is not None and (issue.incident_id or by is MemberBy.GUARD):
+    if issue is not None and issue.incident_id:
         return True
+    if issue is not None and kept.membership and kept.membership.by is MemberBy.GUARD:
+        return any(each is issue for each in _guarded_by(kept.failure, index, guarded))
     if issue is None or family_of(issue) != family_of(kept.failure):
         return False
     return not issue.is_provisional or key_of_issue(issue) == key_of(kept.failure)
@@ -56,18 +61,23 @@ def match_guards(
 
     Without it a resolved issue that comes back would be a new one, by the name of its guard.
     """
-    placement = Placement()
+    members: list[tuple[KeptFailure, Membership]] = []
+    grown: dict[str, Issue] = {}
     for record in kept:
-        names = (name for name in record.failure.rubrics if name in guarded)
-        issue = index.through_merges(guarded.get(next(names, ""), ""))
-        if issue is None or not _is_of(issue, record.failure):
-            continue
-        grown = next((each for each in placement.issues if each.issue_id == issue.issue_id), issue)
-        placement += Placement(
-            members=((record, _by_guard(record, issue)),),
-            issues=(with_member(grown, record.failure),),
-        )
-    return placement
+        issue = next(_guarded_by(record.failure, index, guarded), None)
+        if issue is not None:
+            members.append((record, _by_guard(record, issue)))
+            before = grown.get(issue.issue_id, issue)
+            grown[issue.issue_id] = with_member(before, record.failure)
+    return Placement(members=tuple(members), issues=tuple(grown.values()))
+
+
+def _guarded_by(failure: Failure, index: IssueIndex, guarded: Mapping[str, str]) -> Iterator[Issue]:
+    """The issues of the failure's service whose guards it fails, upstream first."""
+    for name in failure.rubrics:
+        issue = index.through_merges(guarded.get(name, ""))
+        if issue is not None and _is_of(issue, failure):
+            yield issue
 
 
 def _is_of(issue: Issue, failure: Failure) -> bool:

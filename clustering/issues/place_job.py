@@ -19,7 +19,7 @@ from clustering.issues.incident_job import IncidentIssues, OpenIncidents
 from clustering.issues.ledger import family_of
 from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
-from ragvigil.model.issue import Failure
+from ragvigil.model.issue import Failure, MemberBy
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
@@ -66,6 +66,7 @@ class PlaceJob:
         self._incidents = IncidentIssues(store)
         # Records of each key when it was last tested in vain; lost with the process, tested again.
         self._refused: dict[Key, int] = {}
+        self._withdrawn: set[str] = set()
         self._is_whole = False
         self.waiting = 0
         """Records of the last days without vectors of this model, as far as a turn reads them."""
@@ -81,17 +82,19 @@ class PlaceJob:
         takes_up, self._is_whole = not self._is_whole, False
         open_incidents = self._incidents.read(now)
         spikes = open_incidents.spikes
+        guards = self._guards(now)
         changes = self._feed.take(now, self._settings.records, spikes)
         usual = self._baseline.usual(now)
         fresh = read_updates(self._store, changes, self._fails_below, usual, spikes)
         candidates = self._with_vectors(fresh, now)  # slow, so before the lock
         with self._ledger.locked() as index:
-            self._leave(fresh, index)
+            self._leave(fresh, index, guards)
             self._ledger.keep(failures=candidates)
-            loose = self._loose(candidates, index) | (self._left_over(now) if takes_up else {})
+            loose = self._loose(candidates, index, guards)
+            loose |= self._left_over(now) if takes_up else {}
             taken, grown = self._of_incidents(open_incidents, index, now)
             rest = [record for key, record in loose.items() if key not in taken]
-            grown |= self._place(rest, index, now)
+            grown |= self._place(rest, index, guards, now)
         # Only now are the changes stored: `done` moves the checkpoint past them.
         if changes and not (fresh.failing or fresh.gone):
             self._feed.skip(changes)
@@ -126,12 +129,12 @@ class PlaceJob:
         with self._ledger.locked() as index:
             return next((issue.vector_model for issue in index if issue.vector_model), UNKNOWN)
 
-    def _leave(self, fresh: FailureUpdates, index: IssueIndex) -> None:
+    def _leave(self, fresh: FailureUpdates, index: IssueIndex, guards: Mapping[str, str]) -> None:
         """Takes records that fail no more, or for another cause, out of their issues."""
         moved = [
             record
             for record in fresh.failing
-            if record.membership and not matching.still_fits(record, index)
+            if record.membership and not matching.still_fits(record, index, guards)
         ]
         homes = [
             home
@@ -151,11 +154,13 @@ class PlaceJob:
             metrics.FAILURES.labels(record.failure.family, "gone").inc()
 
     def _loose(
-        self, candidates: Sequence[KeptFailure], index: IssueIndex
+        self, candidates: Sequence[KeptFailure], index: IssueIndex, guards: Mapping[str, str]
     ) -> dict[RecordKey, KeptFailure]:
         """The candidates that are in no issue, or must leave theirs."""
         loose = {
-            record.key: record for record in candidates if not matching.still_fits(record, index)
+            record.key: record
+            for record in candidates
+            if not matching.still_fits(record, index, guards)
         }
         for record in candidates:
             if record.key not in loose:
@@ -186,9 +191,14 @@ class PlaceJob:
             issue.issue_id for issue in placed.issues
         }
 
-    def _place(self, loose: Sequence[KeptFailure], index: IssueIndex, now: float) -> set[str]:
+    def _place(
+        self,
+        loose: Sequence[KeptFailure],
+        index: IssueIndex,
+        guards: Mapping[str, str],
+        now: float,
+    ) -> set[str]:
         """By guard first, then by centroid; what no clustered issue took goes by key."""
-        guards = self._guards()
         placed = matching.match_guards(loose, index, guards) if guards else Placement()
         self._keep(placed)
         settled = {record.key for record, _ in placed.members}
@@ -203,10 +213,33 @@ class PlaceJob:
         self._count(loose, placed + by_key)
         return {issue.issue_id for issue in (*placed.issues, *by_key.issues)}
 
-    def _guards(self) -> dict[str, str]:
-        """The issues that accepted rubrics guard, by the rubric's name."""
-        rubrics = accepted_rubrics.find(self._store, priority=Priority.TICK)
-        return {rubric.name: rubric.issue_id for rubric in rubrics if rubric.issue_id}
+    def _guards(self, now: float) -> dict[str, str]:
+        """The issues that accepted rubrics guard, by the rubric's name.
+
+        The minutes of what a guard placed are read again once it is withdrawn: most of these
+        answers fail nothing else.
+        """
+        rubrics = accepted_rubrics.find(self._store, with_removed=True, priority=Priority.TICK)
+        guards = {each.name: each.issue_id for each in rubrics if each.issue_id}
+        live = {each.name for each in rubrics if not each.is_removed}
+        # A rubric that another daemon removed is at work here until its bar is gone.
+        gone = guards.keys() - live - self._fails_below.keys()
+        for name in sorted(gone - self._withdrawn):
+            self._feed.read_again(self._minutes_placed(guards[name], now))
+        self._withdrawn = gone
+        return {name: issue for name, issue in guards.items() if name in live}
+
+    def _minutes_placed(self, issue_id: str, now: float) -> set[int]:
+        """The minutes (seconds since the epoch) of the answers that guards put into an issue."""
+        filter_ = failed.FailureFilter(
+            issue_ids=(issue_id,), since=self._since(now), newest_first=True, limit=MOST_LOOSE
+        )
+        rows = failed.find(self._store, filter_, priority=Priority.TICK)
+        return {
+            row.failure.time_unix_nano // NANOS // 60 * 60
+            for row in rows
+            if row.membership and row.membership.by is MemberBy.GUARD
+        }
 
     def _by_key(self, rest: Sequence[KeptFailure], index: IssueIndex, now: float) -> Placement:
         """Puts records into open provisional issues, and into those that can be opened now."""

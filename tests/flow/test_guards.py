@@ -190,3 +190,27 @@ def test_the_members_whose_reasons_a_judge_saw_are_not_among_those_that_measure_
     assert f"recall     {recall}" in told
     seen = [n for n in range(1, count + 1) if f"why it failed: {n}" in judge.prompts[0]]
     assert seen == list(range(count - 4, count + 1))
+
+
+def test_a_withdrawn_guard_lets_go_of_the_answers_that_only_it_failed(
+    store: Store, desk: GuardedDesk, daemon: Commands
+) -> None:
+    fill(store)
+    daemon.say("issues", "guard", "i1", "--yes")
+    keep(store, [answered(7001, refusing(7001)), answered(7002, refusing(7002), fails=True)], NOW)
+    desk.patterns.run()
+    desk.issues.run()
+    guarded = {
+        int(row.failure.trace_id, 16): row.failure.rubrics
+        for row in failed.find(store, failed.FailureFilter(issue_ids=("i1",)))
+        if row.membership and row.membership.by is MemberBy.GUARD
+    }
+    assert guarded == {7001: ("guard_i1",), 7002: ("guard_i1", "citation_validity")}
+    daemon.say("rubric", "remove", "guard_i1")
+    desk.issues.run()
+    desk.issues.run()
+    left = failed.find(store, failed.FailureFilter(limit=5000))
+    numbers = {int(row.failure.trace_id, 16): row for row in left}
+    assert 7001 not in numbers
+    assert numbers[7002].failure.rubrics == ("citation_validity",)
+    assert not [r for r in left if r.membership and r.membership.by is MemberBy.GUARD]
