@@ -34,6 +34,7 @@ FROM
             ON issues.issue_id = placed.issue_id
         WHERE failures.minute >= toDateTime({since:UInt32}, 'UTC')
             AND ({service:String} = '' OR failures.service = {service:String})
+            AND ({environment:String} = '' OR failures.environment = {environment:String})
     )
 )
 ORDER BY turn, failing DESC, cause

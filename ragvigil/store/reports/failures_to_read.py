@@ -28,7 +28,9 @@ class FailureToRead:
     failing: int
 
 
-def read(store: Store, since: int, limit: int, service: str = "") -> list[FailureToRead]:
+def read(
+    store: Store, since: int, limit: int, service: str = "", environment: str = ""
+) -> list[FailureToRead]:
     """Failing answers since a time (seconds): one of each cause first, the most frequent first.
 
     Raises StoreError.
@@ -37,7 +39,7 @@ def read(store: Store, since: int, limit: int, service: str = "") -> list[Failur
         "service", "environment", "route", "rubric", "label", "trace_id", "record_id", "question",
         "reason", "issue_id", "issue",
     )  # fmt: skip
-    asked = {"since": since, "limit": limit, "service": service}
+    asked = {"since": since, "limit": limit, "service": service, "environment": environment}
     return [
         FailureToRead(
             **{name: row[name] for name in names},

@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from ragvigil.store.issues import golden as stored
 from ragvigil.web.api.golden import Source, case, cases, golden_set, propose
 from ragvigil.web.api.reports.evaluations import evaluations
 from ragvigil.web.api.topics import topics
@@ -32,7 +31,7 @@ from ragvigil.web.views.cases.words import (
 )
 from ragvigil.web.views.golden import CaseForm, CasesForm, ProposePost
 from ragvigil.web.views.reports import headings
-from ragvigil.web.views.reports.digest import GoldenAgeForm, golden_age, uncovered
+from ragvigil.web.views.reports.digest import SIGNED, golden_age, uncovered
 
 router = APIRouter()
 
@@ -112,17 +111,14 @@ def _standing(request: Request, listed: CasesForm) -> dict[str, Any]:
     return {
         "holds": holds,
         "holds_says": contract_says(holds),
-        "age": _age(request),
+        "age": golden_age(
+            [each.approved for each in listed.cases if each.state in SIGNED],
+            request.app.state.clock(),
+        ),
         "gaps": uncovered(topics(request, scope.service, scope.environment).maps),
         "last_run": next(iter(evaluations(request, limit=1).evaluations), None),
         "words": headings,
     }
-
-
-def _age(request: Request) -> GoldenAgeForm:
-    """How old the set is, as the digest says it."""
-    cases = stored.find(request.app.state.store, stored.CaseFilter())
-    return golden_age(cases, request.app.state.clock())
 
 
 @router.get("/golden.jsonl", include_in_schema=False, dependencies=READ, summary="The signed set")

@@ -17,6 +17,7 @@ from ragvigil.web.views.reports.digest import DigestForm
 router = APIRouter(prefix="/api/v1")
 
 FAILURES = 10
+Name = Annotated[str, Query(max_length=256)]
 
 
 @router.get(
@@ -26,7 +27,8 @@ FAILURES = 10
 )
 def digest(
     request: Request,
-    service: Annotated[str, Query(max_length=256)] = "",
+    service: Name = "",
+    environment: Name = "",
     since: Annotated[
         str,
         Query(max_length=40, description="ISO 8601, epoch seconds, or how long ago: 30m, 6h, 7d"),
@@ -38,8 +40,14 @@ def digest(
     return views.digest(
         start,
         now,
-        failures=failures_to_read.read(store, int(start.timestamp()), FAILURES, service),
-        maps=topics(request, service).maps,
-        cases=golden.find(store, golden.CaseFilter(service=service)),
+        failures=failures_to_read.read(
+            store, int(start.timestamp()), FAILURES, service, environment
+        ),
+        maps=topics(request, service, environment).maps,
+        cases=[
+            case
+            for case in golden.find(store, golden.CaseFilter(service=service))
+            if environment in ("", case.environment)
+        ],
         judges=request.app.state.judges.judges(),
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from ragvigil.web.api.reports.evaluations import evaluation, evaluations
 from ragvigil.web.drawings.whisker import whisker
-from ragvigil.web.pages.frame import render
-from ragvigil.web.pages.reports.span import since_of
-from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.pages.reports.report_page import READ, report_page, since_of
 from ragvigil.web.scope import scope_of
 from ragvigil.web.views.reports import headings
 
 router = APIRouter()
 
-READ = [Depends(Requires(Permission.READ))]
 MOST = 50
 
 
@@ -28,14 +25,8 @@ MOST = 50
 def evaluations_page(request: Request) -> HTMLResponse:
     """Runs that CI sent, newest first, each with the gate's verdict."""
     found = evaluations(request, limit=MOST)
-    return render(
-        request,
-        "evaluations.html",
-        title=headings.evaluations_heading(found),
-        page="releases",
-        runs=found.evaluations,
-        words=headings,
-    )
+    title = headings.evaluations_heading(found)
+    return report_page(request, "evaluations.html", title, runs=found.evaluations)
 
 
 @router.get(
@@ -48,11 +39,10 @@ def evaluation_page(request: Request, run_id: str) -> HTMLResponse:
     """The gate's reasons and comparisons, then the gap of each rubric and route."""
     online = evaluation(request, run_id, since=since_of(scope_of(request), "7d"))
     compared = headings.shown_comparisons(online.gate.comparisons) if online.gate else []
-    return render(
+    return report_page(
         request,
         "evaluation.html",
-        title=headings.evaluation_heading(online),
-        page="releases",
+        headings.evaluation_heading(online),
         online=online,
         run=online.evaluation,
         compared=[
@@ -64,5 +54,4 @@ def evaluation_page(request: Request, run_id: str) -> HTMLResponse:
             )
             for each in compared
         ],
-        words=headings,
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from ragvigil.web.api.reports.slices import slices
 from ragvigil.web.drawings.whisker import whisker
-from ragvigil.web.pages.frame import render
-from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.pages.reports.report_page import READ, inside, report_page
 from ragvigil.web.scope import scope_of
 from ragvigil.web.views.reports import headings
 
@@ -23,7 +22,7 @@ MOST_ROWS, ALL = 30, 10_000
     "/slices",
     summary="Which part of the traffic got worse?",
     include_in_schema=False,
-    dependencies=[Depends(Requires(Permission.READ))],
+    dependencies=READ,
 )
 def slices_page(
     request: Request, dimension: Annotated[str, Query(max_length=256)] = "", all: bool = False
@@ -31,20 +30,17 @@ def slices_page(
     """Each slice and rubric against its own past, what is worse first."""
     scope = scope_of(request)
     found = slices(request, service=scope.service, dimension="", rubric="", worse=False, limit=ALL)
-    inside = [row for row in found.slices if scope.environment in ("", row.environment)]
-    found = found.model_copy(update={"slices": inside})
-    chosen = [row for row in inside if dimension in ("", row.dimension)]
+    found = found.model_copy(update={"slices": inside(scope, found.slices)})
+    chosen = [row for row in found.slices if dimension in ("", row.dimension)]
     shown = chosen if all else chosen[: max(MOST_ROWS, sum(row.is_worse for row in chosen))]
-    return render(
+    return report_page(
         request,
         "slices.html",
-        title=headings.slices_heading(found),
-        page="releases",
+        headings.slices_heading(found),
         found=found,
         rows=[(row, whisker(row.delta, row.low, row.high, is_alarm=row.is_worse)) for row in shown],
         all_rows=len(chosen),
-        dimensions=sorted({row.dimension for row in inside}),
+        dimensions=sorted({row.dimension for row in found.slices}),
         dimension=dimension,
         page_filters={"dimension": dimension} if dimension else {},
-        words=headings,
     )

@@ -104,7 +104,7 @@ def digest(
     cases: Sequence[GoldenCase],
     judges: Iterable[JudgeForm],
 ) -> DigestForm:
-    """Puts the parts together; `cases` are all of a service or of all services."""
+    """Puts the parts together; `cases` are all of a place or of all places."""
     waiting = sorted(
         (case for case in cases if case.state is CaseState.PROPOSED),
         key=lambda case: case.proposed_unix_nano,
@@ -116,7 +116,9 @@ def digest(
         uncovered=uncovered(maps),
         waiting=len(waiting),
         proposals=[_proposal(case) for case in waiting[:MOST_PROPOSALS]],
-        golden=golden_age(cases, until),
+        golden=golden_age(
+            [time_or_none(case.approved_unix_nano) for case in cases if case.state in SIGNED], until
+        ),
         judges=[TrustForm.model_validate(judge.model_dump()) for judge in judges],
     )
 
@@ -143,14 +145,13 @@ def _proposal(case: GoldenCase) -> ProposalForm:
     return view(ProposalForm, case)
 
 
-def golden_age(cases: Iterable[GoldenCase], now: datetime) -> GoldenAgeForm:
-    """How old the signed ones of these cases are."""
-    signed = [case for case in cases if case.state in SIGNED]
-    times = sorted(case.approved_unix_nano for case in signed if case.approved_unix_nano)
-    days = [now.timestamp() / DAY - time / 1e9 / DAY for time in times]
+def golden_age(signed: Sequence[datetime | None], now: datetime) -> GoldenAgeForm:
+    """How old signed cases are, by the time of each signature; None where that is not known."""
+    times = sorted(filter(None, signed))
+    days = [(now - time).total_seconds() / DAY for time in times]
     return GoldenAgeForm(
         cases=len(signed),
-        newest=time_or_none(times[-1]) if times else None,
-        oldest=time_or_none(times[0]) if times else None,
+        newest=times[-1] if times else None,
+        oldest=times[0] if times else None,
         median_days=round(median(days), 1) if days else None,
     )

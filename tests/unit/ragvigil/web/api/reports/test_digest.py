@@ -60,6 +60,7 @@ def case(number: int, state: CaseState, days: int) -> GoldenCase:
         case_id=f"c{number}",
         question=f"question {number}",
         service="helpdesk",
+        environment="prod",
         state=state,
         proposed_by="ann",
         proposed_unix_nano=time,
@@ -110,6 +111,8 @@ def test_a_digest_names_what_to_read_decide_and_renew(store: Store, daemon: Comm
     for row in reply["failures"]:
         assert row["question"] in page
     assert "Nothing of this week waits for you" in daemon.page("/digest?service=other")
+    assert "Nothing of this week waits for you" in daemon.page("/digest?environment=test")
+    assert said in daemon.page("/digest?environment=prod")
     assert not json.loads(daemon.say("digest", "--json", "--service", "other"))["failures"]
 
 
