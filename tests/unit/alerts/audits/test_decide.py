@@ -298,6 +298,14 @@ def test_a_drop_of_groundedness_is_of_generation_where_relevance_is_steady() -> 
     assert caused_by(GROUNDEDNESS, unknown, ()) == ()
 
 
+def test_what_answers_lack_may_be_of_chunks_that_hold_less_though_relevance_is_steady() -> None:
+    steady = [result(RELEVANCE, state=AuditState.STEADY), result("completeness")]
+    cut = (Cause.RETRIEVAL,)
+    assert caused_by("completeness", steady, cut) == (Cause.GENERATION, Cause.RETRIEVAL)
+    assert caused_by("completeness", steady, ()) == (Cause.GENERATION,)
+    assert caused_by("completeness", [result(RELEVANCE)], cut) == cut
+
+
 def test_the_progress_line_says_what_could_be_shown_by_when() -> None:
     pairs = paired(84, {GROUNDEDNESS: NOISY})
     running = audit(update(result(), pairs, PLAN, 0))
