@@ -11,7 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from alerts.incidents.belonging import SharedCause, is_same_signal
-from alerts.incidents.lasting import confirm, follows_fix, is_stale_audit, is_way_back, refresh
+from alerts.incidents.lasting import (
+    confirm,
+    follows_fix,
+    is_stale_audit,
+    is_way_back,
+    only_takes_back,
+    refresh,
+)
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.settling import (
     Moment,
@@ -99,7 +106,7 @@ class FoldPass:
             finding for name, finding in news.items() if finding.is_open and name not in assigned
         ]
         fresh = [
-            confirm(finding, self._moment.now) for finding in loose if not self._is_stale(finding)
+            confirm(finding, self._moment.now) for finding in loose if not self._is_no_news(finding)
         ]
         waiting = sorted(fresh, key=_onset)
         # A finding that joins may pull in others by its onset or change: repeat until none joins,
@@ -157,8 +164,12 @@ class FoldPass:
         if open_findings and not was:
             self._reopen(changed, open_findings[0])
 
-    def _is_stale(self, finding: Finding) -> bool:
-        return is_stale_audit(finding, self._moment.now, self._moment.settings)
+    def _is_no_news(self, finding: Finding) -> bool:
+        """Whether a finding of an audit is old, or nothing is worse than before its change."""
+        moment = self._moment
+        return is_stale_audit(finding, moment.now, moment.settings) or only_takes_back(
+            finding, moment.audits, moment.changes
+        )
 
     def _reopen(self, incident: Incident, finding: Finding) -> None:
         """Opens a resolved incident again, unless a person called it expected or a false page."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from alerts.audits.decide import is_small
+from alerts.audits.settings import AuditSettings
 from alerts.drift.findings import HARMLESS_ALONE
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import (
@@ -29,6 +30,8 @@ DRIFT_ENDS = 24 * 60 * MINUTE
 """If a sustained drop goes on for this long after the fix, it opens its incident again."""
 AUDIT_BEGINS = 10 * MINUTE
 """Within this time a fix has an audit that may confirm it, or never."""
+SAME = AuditSettings().smallest_drop
+"""Levels nearer to each other than the smallest drop that matters are the same."""
 
 
 def lasting(
@@ -206,6 +209,36 @@ def _is_settled(fix: Notice, audits: Iterable[Audit], now: int) -> bool:
     if own:
         return not any(audit.is_running for audit in own)
     return now - fix.noticed_unix_nano >= AUDIT_BEGINS
+
+
+def only_takes_back(finding: Finding, audits: Collection[Audit], changes: Changes) -> bool:
+    """Whether an audit's drop after a fix is no more than what the change had gained.
+
+    A change may raise one rubric while it lowers others: shorter chunks are relevant as a whole,
+    and hold too little. Put back, it takes back the gain, and nothing is worse than it was before.
+    """
+    of_fix = next((audit for audit in audits if _is_of(finding, audit)), None)
+    if of_fix is None or finding.value is None or finding.reference is None:
+        return False
+    own = [change for change in changes.all if change.notice_id in of_fix.sources]
+    if not own or not all(is_fix(change, changes.all) for change in own):
+        return False
+    undone = {
+        change.notice_id for change in changes.all if any(undoes(fix, change) for fix in own)
+    }
+    gains = [
+        result.change
+        for audit in audits
+        if not undone.isdisjoint(audit.sources)
+        for result in audit.results
+        if result.rubric == finding.signal and result.change is not None
+    ]
+    drop = finding.reference - finding.value
+    return any(gain > 0 and drop - gain < SAME for gain in gains)
+
+
+def _is_of(finding: Finding, audit: Audit) -> bool:
+    return finding.finding_id == f"audit-{audit.audit_id}-{finding.signal}"
 
 
 def is_stale_audit(finding: Finding, now: int, settings: IncidentSettings) -> bool:

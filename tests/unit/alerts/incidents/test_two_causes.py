@@ -193,3 +193,20 @@ def test_a_context_that_is_used_less_may_be_of_documents_that_are_gone() -> None
     used = moved("u", 8, signal=known.signal, layer=known.layer, causes=known.causes)
     found, _ = folded((), [change, used], 30, (gone,))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(("gained", "opened"), [(0.09, 0), (0.02, 1), (-0.05, 1)])
+def test_a_fix_that_takes_back_what_its_change_had_gained_made_nothing_worse(
+    gained: float, opened: int
+) -> None:
+    cut = notice("cut", 0, ChangeKind.RECHUNKED, before="chunks of 240", after="chunks of 120")
+    back = notice("back", 90, ChangeKind.RECHUNKED, before="chunks of 120", after="chunks of 240")
+    first = replace(dropped("context_relevance", gained), state=AuditState.STEADY)
+    of_cut = replace(audit_of_reranker(first), sources=("cut",), ended_unix_nano=at(45))
+    of_back = replace(audit_of_reranker(), audit_id="b", sources=("back",), anchor_unix_nano=at(90))
+    lost = finding(
+        "audit-b-context_relevance", 90, kind=FindingKind.AUDIT, signal="context_relevance",
+        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,), value=0.55, reference=0.63,
+    )  # fmt: skip
+    incidents, _ = folded((), [lost], 130, (cut, back), (of_cut, of_back))
+    assert len(incidents) == opened
