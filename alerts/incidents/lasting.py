@@ -223,9 +223,7 @@ def only_takes_back(finding: Finding, audits: Collection[Audit], changes: Change
     own = [change for change in changes.all if change.notice_id in of_fix.sources]
     if not own or not all(is_fix(change, changes.all) for change in own):
         return False
-    undone = {
-        change.notice_id for change in changes.all if any(undoes(fix, change) for fix in own)
-    }
+    undone = {change.notice_id for change in changes.all if any(undoes(fix, change) for fix in own)}
     gains = [
         result.change
         for audit in audits
