@@ -28,6 +28,15 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.settings import StoreSettings
 from ragvigil.store.engine import backup
 writer.Columns.check = lambda *_: None
+insert = writer.Writer._insert
+
+def inserts(self, table, rows, token):  # as the version of that schema did: what it knows
+    known = self._columns._names.get(table, {})
+    kept = [place for place, column in enumerate(rows.columns) if column in known]
+    values = [tuple(row[place] for place in kept) for row in rows.values]
+    insert(self, table, writer.Rows(tuple(rows.columns[place] for place in kept), values), token)
+
+writer.Writer._insert = inserts
 engine.Engine._read_erasures = lambda *_: None
 from tests.unit.ragvigil.store.records.test_traces import write
 from tests.outcomes import outcome_of
