@@ -58,6 +58,7 @@ bench: $(READY) ## every promise about speed, size and accuracy, at full size
 
 storm: $(READY) ## kills under load and while the judge works, damage of 49 kinds, a full disk
 	@$(BIN)/python bench/kill_storm.py
+	@$(BIN)/python bench/kill_points.py
 	@$(BIN)/python bench/restarts.py
 	@$(BIN)/python bench/judge_storm.py
 	@$(BIN)/python bench/damage.py

@@ -30,6 +30,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bench.rig.processes import core_pid, cpu_seconds
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.decode.otlp import Encoding, decode
 from collector.decode.spans import decode_spans
@@ -37,7 +38,7 @@ from collector.record.build import records
 from collector.refusal import Refused
 from collector.settings import LimitSettings
 from collector.spool import frames
-from ragvigil.app.demo.child_daemon import running
+from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.app.settings import SettingsError, load
 from ragvigil.model.span import Closed, Signal, Trace
 from ragvigil.web.pages.addresses import every_route
@@ -50,7 +51,12 @@ from scorers.runner import Runner, load_scorers
 
 SEED = 21
 SECONDS, SMALL_SECONDS = 60.0, 2.0
-HANG_SECONDS, PAGE_HANG_SECONDS = 1.0, 10.0
+HANG_SECONDS = 1.0
+ANSWER_SECONDS = 60.0
+READ_AGAIN = 2
+"""An input that took long is read so often again: a core has its jobs at some moments, and Python
+collects garbage. What hangs, hangs each time."""
+STORED_SECONDS = 300.0
 MOST_BYTES = 200_000
 EXAMPLES_AT_ONCE = 50
 SALT = 0x5EED
@@ -66,19 +72,29 @@ VALUES = st.recursive(
 
 @dataclass(slots=True)
 class Tally:
-    """What a target made of its inputs."""
+    """What a target made of its inputs. `clock` tells the CPU seconds of whoever reads them."""
 
     inputs: int = 0
     refused: int = 0
     longest_seconds: float = 0.0
     crashes: list[str] = field(default_factory=list)
+    clock: Callable[[], float] = time.process_time
 
     def run(
         self, read: Callable[[], object], *meant: type[Exception], is_silent: bool = False
     ) -> None:
         """Reads one input; errors of the `meant` kinds are refusals, others crashes."""
         self.inputs += 1
-        began = time.process_time()
+        seconds = self._timed(read, meant, is_silent=is_silent)
+        for _ in range(READ_AGAIN):
+            if seconds > HANG_SECONDS:
+                seconds = min(seconds, self._timed(read, meant, is_silent=True))
+        self.longest_seconds = max(self.longest_seconds, seconds)
+
+    def _timed(
+        self, read: Callable[[], object], meant: tuple[type[Exception], ...], *, is_silent: bool
+    ) -> float:
+        began = self.clock()
         try:
             read()
         except meant:
@@ -87,7 +103,10 @@ class Tally:
             if len(self.crashes) < 5 and not is_silent:
                 progress(f"crash: {type(error).__name__}: {str(error)[:300]}")
             self.crashes.append(type(error).__name__)
-        self.longest_seconds = max(self.longest_seconds, time.process_time() - began)
+        seconds = self.clock() - began
+        if seconds > HANG_SECONDS:
+            progress(f"{seconds:.2f} s of CPU for input {self.inputs}")
+        return seconds
 
 
 def captured() -> list[bytes]:
@@ -227,8 +246,10 @@ def pages(tally: Tally, seconds: float, rng: random.Random) -> None:
             st.integers(0, max(map(len, paths.values()))),
             st.lists(TEXTS | st.integers().map(str), min_size=8),
         )
-        web = f"http://{daemon.web}"
-        with httpx2.Client(base_url=web, timeout=PAGE_HANG_SECONDS) as client:
+        _fill(daemon)
+        core = core_pid(daemon)
+        tally.clock = lambda: cpu_seconds(core)
+        with httpx2.Client(base_url=f"http://{daemon.web}", timeout=ANSWER_SECONDS) as client:
 
             def use(value: tuple[str, int, list[str]]) -> None:
                 path, first, texts = value
@@ -237,6 +258,18 @@ def pages(tally: Tally, seconds: float, rng: random.Random) -> None:
 
             for _ in until(seconds):
                 drawn(strategy, use, rng.randrange(2**32))
+
+
+def _fill(daemon: ChildDaemon) -> None:
+    """Stores what instrumentors sent, so that pages have something to show."""
+    media = {"content-type": "application/x-protobuf"}
+    for body in captured():
+        httpx2.post(f"http://{daemon.http}/v1/traces", content=body, headers=media, timeout=60)
+    end = time.monotonic() + STORED_SECONDS
+    while (spans := daemon.get("ledger")["spans"])["in_spool"] or not spans["stored"]:
+        if time.monotonic() > end:
+            raise TimeoutError(f"the captured requests are not stored: {spans}")
+        time.sleep(0.5)
 
 
 def _parameters() -> dict[str, list[str]]:
@@ -258,9 +291,7 @@ def _ask(
         head, _, rest = place.partition("{")
         place = head + quote(texts[len(head) % len(texts)] or "x", safe="") + rest.partition("}")[2]
     asked = dict(zip(names, texts, strict=False))
-    began = time.monotonic()
     status = client.get(place, params=asked, follow_redirects=False).status_code
-    tally.longest_seconds = max(tally.longest_seconds, time.monotonic() - began)
     if status >= 500 and status != 503:
         raise AssertionError(f"{status} of {place} {asked}")
     tally.refused += status >= 400
@@ -311,10 +342,7 @@ def main() -> None:
         for name, tally in tallies.items()
     }
     bars = {"no crash": not any(tally.crashes for tally in tallies.values())}
-    bars["no hang"] = all(
-        tally.longest_seconds <= (PAGE_HANG_SECONDS if name == "pages" else HANG_SECONDS)
-        for name, tally in tallies.items()
-    )
+    bars["no hang"] = all(tally.longest_seconds <= HANG_SECONDS for tally in tallies.values())
     bars["control: a planted fault is found"] = control(random.Random(options.seed))
     finish("fuzz", figures, bars, seed=options.seed)
 

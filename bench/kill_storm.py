@@ -1,17 +1,19 @@
 """kill -9 of any process under load: nothing acknowledged is lost, nothing has two effects.
 
-    .venv/bin/python bench/kill_storm.py [--small] [--seed N]
+    .venv/bin/python bench/kill_storm.py [--small] [--kills N] [--minutes M] [--seed N]
 
-A sender keeps sending requests and re-sends what was not acknowledged, while the intake or the
-core is killed at random moments, and sometimes before it what scores beside the core. At the end
-every acknowledged span must be in the store once, every record must have each of its scores once,
-and the daemon must have become ready within 10 seconds after every kill.
+A sender sends requests until the last kill, and re-sends what was not acknowledged, while the
+intake or the core is killed at random moments, and sometimes before it what scores beside the core.
+At the end every acknowledged span must be in the store once, every record must have each of its
+scores once, and the daemon must have become ready within 10 seconds after every kill. No kill
+begins after M minutes; a storm that was cut short has not passed.
 """
 
 from __future__ import annotations
 
 import argparse
 import atexit
+import itertools
 import os
 import random
 import signal
@@ -28,8 +30,11 @@ from bench.rig.processes import core_pid, scoring_pids
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
 
+KILLS, SMALL_KILLS = 200, 2
 READY_SECONDS = 10.0
 PAUSE_SECONDS = 0.06
+STREAM_PAUSE_SECONDS = 0.3
+REQUESTS_AT_ONCE = 20
 HELPER_SHARE = 0.5
 """Of the kills that find a process scoring beside the core: those that end it first."""
 DRAIN_SECONDS = 1200.0
@@ -50,12 +55,16 @@ class Sender:
         """Returns when all are acknowledged."""
         with httpx2.Client(timeout=5) as client:
             for body in self.requests:
-                while not self._acknowledges(client, body):
-                    self.retries += 1
-                    time.sleep(0.1)
-                self.acknowledged += 1
+                self.deliver(client, body)
                 time.sleep(pause_seconds)
         self.done.set()
+
+    def deliver(self, client: httpx2.Client, body: bytes) -> None:
+        """Returns when the request is acknowledged."""
+        while not self._acknowledges(client, body):
+            self.retries += 1
+            time.sleep(0.1)
+        self.acknowledged += 1
 
     def _acknowledges(self, client: httpx2.Client, body: bytes) -> bool:
         try:
@@ -69,8 +78,37 @@ class Sender:
         return reply.status_code == 200
 
 
+@dataclass(slots=True)
+class Stream(Sender):
+    """Makes and sends requests until `end`: a load that lasts as long as the kills do."""
+
+    seed: int = 0
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, pause_seconds: float) -> None:
+        """Returns once the last request before `end` is acknowledged."""
+        with httpx2.Client(timeout=5) as client:
+            for number in itertools.count():
+                bodies = otlp_requests.make(
+                    REQUESTS_AT_ONCE * otlp_requests.TRACES_A_REQUEST,
+                    seed=self.seed * 1_000_003 + number,
+                )
+                for body in bodies:
+                    if self.ending.is_set():
+                        self.done.set()
+                        return
+                    self.requests.append(b"")  # to be counted: all of them would fill the memory
+                    self.deliver(client, body)
+                    time.sleep(pause_seconds)
+
+    def end(self, seconds: float) -> None:
+        """Waits until the last request is acknowledged."""
+        self.ending.set()
+        self.done.wait(seconds)
+
+
 def storm(
-    folder: Path, kills: int, rng: random.Random, sender: Sender
+    folder: Path, kills: int, rng: random.Random, sender: Stream, *, minutes: float
 ) -> tuple[ChildDaemon, list[float], int]:
     """Kills `kills` times; the daemon that lives at the end, seconds to ready after each, and how
     many processes beside the core were killed as well."""
@@ -80,8 +118,12 @@ def storm(
     atexit.register(lambda: daemon.process.poll() is None and daemon.process.terminate())
     daemon.wait_ready()
     waits, helpers = [], 0
-    threading.Thread(target=sender.run, args=(PAUSE_SECONDS,), daemon=True).start()
+    threading.Thread(target=sender.run, args=(STREAM_PAUSE_SECONDS,), daemon=True).start()
+    end = time.monotonic() + 60 * minutes
     for number in range(kills):
+        if time.monotonic() > end:
+            progress("the time is over")
+            break
         time.sleep(rng.uniform(0.3, 4.0))
         if rng.random() < HELPER_SHARE:
             for pid in scoring_pids(daemon):
@@ -94,13 +136,13 @@ def storm(
             daemon.process.wait()
             daemon = start(folder, settings=settings)
         else:
-            _wait_until_gone(daemon)
+            wait_until_gone(daemon)
         waits.append(daemon.wait_ready())
         progress(f"{number + 1}/{kills} killed {victim}, ready after {waits[-1]:.1f} s")
     return daemon, waits, helpers
 
 
-def _wait_until_gone(daemon: ChildDaemon) -> None:
+def wait_until_gone(daemon: ChildDaemon) -> None:
     """Until the intake has noticed the core's end, so that `ready` speaks of the next one."""
     deadline = time.monotonic() + 2
     while daemon.is_ready() and time.monotonic() < deadline:
@@ -159,25 +201,26 @@ def bars_of(sender: Sender, ledger: dict[str, int], effects: dict[str, int]) -> 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--kills", type=int, help=f"{KILLS}, or {SMALL_KILLS} where small")
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=20)
     return parser.parse_args()
 
 
 def main() -> None:
     options = _options()
-    kills = 2 if options.small else 30
+    kills = options.kills or (SMALL_KILLS if options.small else KILLS)
     rng = random.Random(options.seed)
-    requests = otlp_requests.make(25 * (60 if options.small else 1600), seed=options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        sender = Sender(f"127.0.0.1:{free_port(0)}", requests)
-        daemon, waits, helpers = storm(Path(folder), kills, rng, sender)
-        sender.done.wait(DRAIN_SECONDS)
+        sender = Stream(f"127.0.0.1:{free_port(0)}", [], seed=options.seed)
+        daemon, waits, helpers = storm(Path(folder), kills, rng, sender, minutes=options.minutes)
+        sender.end(DRAIN_SECONDS)
         sent = sender.acknowledged * otlp_requests.SPANS
         ledger = drained(daemon, sent)
         status = daemon.stop()
         effects = stored_effects(Path(folder))
     figures: dict[str, object] = {
-        "kills": kills,
+        "kills": len(waits),
         "kills_beside_the_core": helpers,
         "requests_acknowledged": sender.acknowledged,
         "retries": sender.retries,
@@ -187,6 +230,7 @@ def main() -> None:
         "ready_seconds_max": round(max(waits), 1),
     }
     bars = bars_of(sender, ledger, effects)
+    bars[f"{kills} kills"] = len(waits) == kills
     bars["SIGTERM ends with status 0"] = status == 0
     if not options.small:
         bars[f"ready <= {READY_SECONDS} s after a kill"] = max(waits) <= READY_SECONDS

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FULL_SIZE_ONLY = {
     "api", "clean_stops", "clustering", "clustering_latency", "damage", "drift", "faults",
     "full_disk", "fuzz", "hostile", "ingest", "issues", "judge", "judge_outages", "judge_storm",
-    "kill_storm", "newcomer", "notices", "package", "pages", "reloads", "restarts", "signals",
-    "store_outages", "watch",
+    "kill_points", "kill_storm", "newcomer", "notices", "package", "pages", "reloads", "restarts",
+    "signals", "store_outages", "watch",
 }  # fmt: skip
 """They take twenty seconds or more, whatever the size: until daemons cluster or start again, the
 late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, or
