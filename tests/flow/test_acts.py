@@ -41,6 +41,8 @@ from tests.served_issues import issues
 PEOPLE = """
 admin a-token-0123456789 ada
 approver b-token-0123456789 bob
+triager t-token-0123456789 tom
+reader r-token-0123456789 rea
 ingest i-token-0123456789 pipeline
 """
 TRACE = f"{1:032x}"
@@ -78,6 +80,11 @@ class Erasures:
 class Rubrics:
     """Takes every rubric, and drafts the same guard of every issue."""
 
+    def accepted(self) -> list[AcceptedRubricForm]:
+        """One that guards an issue."""
+        live = self.accept(RubricPost(text="x"), "bob")
+        return [live.model_copy(update={"issue_id": "i1", "sentence": "it is not calm"})]
+
     def accept(self, post: RubricPost, person: str) -> AcceptedRubricForm:
         """Is enough."""
         return AcceptedRubricForm(
@@ -94,7 +101,8 @@ class Rubrics:
         """Is enough."""
         none = CaughtForm(fails=0, answers=0, share=None, low=None, high=None)
         return GuardDraftForm(
-            issue_id=issue_id, name="guard_i1", how="pattern", text="x", check="", usd=0, tokens=0,
+            issue_id=issue_id, name="guard_i1", how="pattern", text="x",
+            check="it has “as an ai”", usd=0, tokens=0,
             why_no_pattern="", recall=none, neighbours=none, precision=none, week=none,
             week_failing=0,
         )  # fmt: skip
@@ -244,6 +252,46 @@ async def test_an_act_of_a_page_is_one_row_and_says_so(desk: Desk) -> None:
         ("acknowledge", "admin", "page"),
         ("sign in", "admin", "page"),
     ]
+
+
+async def test_a_guard_is_drafted_accepted_and_taken_out_on_the_page(desk: Desk) -> None:
+    page = await desk.client.get("/sign-in")
+    form = {"form_token": form_token(page.text), "token": "a-token-0123456789"}
+    assert (await desk.client.post("/sign-in", data=form)).status_code == 303
+    page = await desk.client.get("/issues/i1", headers={"accept": "text/html"})
+    assert 'action="/issues/i1/guard"' in page.text
+    token = {"form_token": form_token(page.text)}
+    assert (await desk.client.post("/issues/i1/guard", data={"how": "any"})).status_code == 403
+    wrong = await desk.client.post("/issues/i1/guard", data=token | {"how": "magic"})
+    assert (wrong.status_code, "any, pattern or judge" in wrong.text) == (422, True)
+    drafted = await desk.client.post("/issues/i1/guard", data=token | {"how": "pattern"})
+    assert drafted.status_code == 200, drafted.text
+    assert "Accept guard_i1" in drafted.text
+    fields = dict(re.findall(r'type="hidden" name="(text|sentence)" value="([^"]*)"', drafted.text))
+    assert fields == {"text": "x", "sentence": "it has “as an ai”"}
+    empty = await desk.client.post("/issues/i1/guard/accept", data=token)
+    assert empty.status_code == 422
+    for act, more in (("accept", fields), ("remove", {"name": "calm"})):
+        reply = await desk.client.post(f"/issues/i1/guard/{act}", data=token | more)
+        assert (reply.status_code, reply.headers["location"][:16]) == (303, "/issues/i1?done=")
+    acts = (await desk.client.get("/api/v1/acts")).json()["acts"]
+    assert [(act["verb"], act["thing"], act["place"]) for act in acts[:3]] == [
+        ("remove", "rubrics/calm", "page"),
+        ("accept", "rubrics/calm", "page"),
+        ("draft guard", "issues/i1", "page"),
+    ]
+
+
+async def test_the_page_of_an_issue_lists_its_guards_and_offers_what_the_reader_may_do(
+    desk: Desk,
+) -> None:
+    offers, found = ("Take calm out", "Draft a guard"), []
+    for role in "btr":
+        headers = {"authorization": f"Bearer {role}-token-0123456789", "accept": "text/html"}
+        reply = await desk.client.get("/issues/i1", headers=headers)
+        assert "<code>calm</code>: it is not calm." in reply.text
+        found.append([offer in reply.text for offer in offers])
+    assert found == [[True, True], [False, True], [False, False]]
 
 
 async def test_what_was_refused_is_no_act(desk: Desk) -> None:

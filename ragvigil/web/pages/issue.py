@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from ragvigil.store.issues import golden as cases
 from ragvigil.store.records import records
 from ragvigil.web.api import issues as api
+from ragvigil.web.api import rubrics
+from ragvigil.web.api.rubrics import AcceptedRubricForm, GuardDraftForm
 from ragvigil.web.pages.forms import Fields, back_to
 from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
@@ -36,7 +38,7 @@ DAYS = {"1d": 1, "7d": 7, "30d": 30}
 )
 def issue_page(request: Request, issue_id: str) -> HTMLResponse:
     """One issue; a merged id shows the issue that it is part of."""
-    return _shown(request, issue_id)
+    return shown(request, issue_id)
 
 
 @router.get(
@@ -75,7 +77,7 @@ def explain(request: Request, issue_id: str, fields: Fields) -> Response:
     try:
         api.begin_explaining(request, issue_id)
     except HTTPException as error:
-        return _shown(request, issue_id, error)
+        return shown(request, issue_id, error)
     return back_to(f"/issues/{issue_id}", request, "explain")
 
 
@@ -93,9 +95,9 @@ def act(request: Request, issue_id: str, verb: api.PeoplesVerb, fields: Fields) 
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
-        return _shown(request, issue_id, HTTPException(422, f"{where}: {problem['msg']}"))
+        return shown(request, issue_id, HTTPException(422, f"{where}: {problem['msg']}"))
     except HTTPException as error:
-        return _shown(request, issue_id, error)
+        return shown(request, issue_id, error)
     is_apart = verb == "unmerge" and post.other
     back = "/issues" if fields.get("from") == "list" else f"/issues/{issue_id}"
     return back_to(back, request, "apart" if is_apart else verb)
@@ -118,8 +120,13 @@ def _post(request: Request, fields: Fields) -> IssueActPost:
     )
 
 
-def _shown(request: Request, issue_id: str, problem: HTTPException | None = None) -> HTMLResponse:
-    """The page, with the problem of an act above it. Raises HTTPException (404)."""
+def shown(
+    request: Request,
+    issue_id: str,
+    problem: HTTPException | None = None,
+    guard: GuardDraftForm | None = None,
+) -> HTMLResponse:
+    """The page, with the problem of an act or a drafted guard. Raises HTTPException (404)."""
     story: IssueStoryForm = request.app.state.store.kept.of(
         ("issue", issue_id), lambda: api.issue(request, issue_id)
     )
@@ -148,5 +155,14 @@ def _shown(request: Request, issue_id: str, problem: HTTPException | None = None
         events=[(event, sentences.event_line(event)) for event in reversed(story.events)],
         proposed={(case.trace_id, case.record_id): case for case in proposed},
         can_propose=request.app.state.golden is not None,
+        guard=guard,
+        guards=_guards(request, story.issue_id),
         words=sentences,
     )
+
+
+def _guards(request: Request, issue_id: str) -> list[AcceptedRubricForm] | None:
+    """The live guards of an issue; None where this daemon takes none."""
+    if request.app.state.rubrics is None:
+        return None
+    return [each for each in rubrics.rubrics(request).rubrics if each.issue_id == issue_id]

@@ -58,6 +58,7 @@ from ragvigil.web.pages import (
     case,
     case_acts,
     docs,
+    issue_guard,
     label,
     label_answer,
     route,
@@ -133,6 +134,7 @@ PARTS = (
     now_page,
     incident_page,
     issues_page,
+    issue_guard,  # before the verbs of `issue_page`, whose path would take its own
     issue_page,
     label,
     label_answer,
