@@ -20,7 +20,7 @@ from alerts.incidents.suspects import (
     share_a_route,
 )
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import CAUSES, Cause, Notice
+from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
 
 LATE = 10.0
@@ -31,8 +31,12 @@ MOST_SLACK = 20 * MINUTE
 """Most that an onset may be off by."""
 COPIED = "answer_language"
 """What an answer takes over from its context."""
+TORN = "citation_validity"
+"""What is held against the texts of chunks: cut anew, another chunk holds what an answer cites."""
+CUT = frozenset({ChangeKind.RECHUNKED, ChangeKind.REINDEXED})
+"""Changes of the texts of chunks by which citations are torn."""
 AT_ONCE = 2 * MINUTE
-"""What is copied begins with what it is copied from."""
+"""What is copied begins with what it is copied from, and what is torn with the tear."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
 """Kinds whose onset is the time of a change."""
 
@@ -130,16 +134,20 @@ class SharedCause:
     def may_begin(self, finding: Finding, change: Notice) -> bool:
         """Whether a change can have led to a finding, by the causes and times of both."""
         causes = CAUSES[change.kind]
-        if causes and not _reach(finding) & set(causes):
+        is_torn = _is_torn_by(finding, change)
+        if causes and not is_torn and not _reach(finding) & set(causes):
             return False
         apart = abs(finding.since_unix_nano - change.since_unix_nano) - self._slack(finding)
         # A change that rolls out shows late: first only a small share of the requests has it.
         is_rolling_out = change.share < 1 and not is_partial(change)
-        return is_rolling_out or apart - lateness(change) <= self._near
+        near = AT_ONCE if is_torn else self._near
+        return is_rolling_out or apart - lateness(change) <= near
 
     def _causes(self, finding: Finding) -> frozenset[Cause]:
         """The causes that can have led to a finding: those of its change, if it has one."""
         change, reach = self.origin(finding), _reach(finding)
+        if change is not None and _is_torn_by(finding, change):
+            return frozenset(CAUSES[change.kind])
         return (reach & set(CAUSES[change.kind]) if change else frozenset()) or reach
 
     def _slack(self, finding: Finding) -> int:
@@ -158,6 +166,10 @@ class SharedCause:
 
 def _is_copied(finding: Finding) -> bool:
     return finding.signal.partition(":")[0] == COPIED
+
+
+def _is_torn_by(finding: Finding, change: Notice) -> bool:
+    return finding.signal.partition(":")[0] == TORN and change.kind in CUT
 
 
 def _is_of_like_size(first: Finding, second: Finding) -> bool:

@@ -210,3 +210,60 @@ def test_a_fix_that_takes_back_what_its_change_had_gained_made_nothing_worse(
     )  # fmt: skip
     incidents, _ = folded((), [lost], 130, (cut, back), (of_cut, of_back))
     assert len(incidents) == opened
+
+
+LATE = {"signal": "chunk_utilization", "causes": (Cause.RETRIEVAL, Cause.GENERATION)}
+
+
+@pytest.mark.parametrize(("earliest", "incidents"), [(-5, 1), (100, 2), (None, 2)])
+def test_a_finding_that_may_have_begun_with_an_incident_is_of_it(
+    earliest: float | None, incidents: int
+) -> None:
+    """Answers came late, so that a number is dated 133 minutes after the change that moved it."""
+    change = notice("n", 0, ChangeKind.PROMPT, before="v3", after="v5")
+    broken = finding("b", 1, layer=Layer.GENERATION, causes=(Cause.GENERATION,))
+    bounds = {} if earliest is None else {
+        "earliest_unix_nano": at(earliest), "latest_unix_nano": at(134)
+    }  # fmt: skip
+    opened, _ = folded((), [broken], 10, (change,))
+    late = moved("u", 133, **LATE, **bounds)
+    found, _ = folded(opened, [broken, late], 140, (change,))
+    assert len(found) == incidents
+    audit = replace(
+        moved("a", 133, **LATE, **bounds), kind=FindingKind.AUDIT, signal="groundedness"
+    )
+    paged, _ = folded(found, [broken, late, audit], 160, (change,))
+    assert len(paged) == incidents
+
+
+@pytest.mark.parametrize("causes", [(Cause.GENERATION,), (Cause.CORPUS,)])
+def test_a_second_fault_on_other_routes_is_its_own_whatever_bounds_its_onset(
+    causes: tuple[Cause, ...],
+) -> None:
+    change = notice("n", 0, ChangeKind.RECHUNKED, route="/a", before="200", after="100")
+    first = finding(
+        "c", 0, kind=FindingKind.CHANGED, routes=("/a",), signal="re-chunked",
+        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    second = finding(
+        "s", 14, routes=("/b",), causes=causes, earliest_unix_nano=at(-30),
+        latest_unix_nano=at(15),
+    )  # fmt: skip
+    found, _ = folded((), [first, second], 20, (change,))
+    assert {each.findings[0].finding_id for each in found} == {"c", "s"}
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(("since", "count"), [(1, 1), (7, 2)])
+def test_citations_that_chunks_cut_anew_tear_belong_to_the_cut(since: float, count: int) -> None:
+    cut = notice("cut", 0, ChangeKind.RECHUNKED, before="chunks of 240", after="chunks of 120")
+    shorter = moved(
+        "m", 0, signal="chunk_characters", layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,)
+    )
+    torn = finding(
+        "t", since, signal="citation_validity:failed", causes=(Cause.GENERATION,), value=0.24,
+        reference=0.2,
+    )  # fmt: skip
+    incidents, _ = folded((), [shorter, torn], 20, (cut,))
+    assert len(incidents) == count
+    assert Cause.RETRIEVAL in {incident.cause for incident in incidents}
