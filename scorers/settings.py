@@ -12,6 +12,8 @@ from scorers.rubric import read_files
 from scorers.text.language import known_languages
 
 Share = Annotated[float, Field(ge=0, le=1)]
+LABELLED = ("citation_support", "contradiction", "groundedness", "sentence_support")
+"""Rubrics whose label a local model gives under a bar, as `scorers/label_bars.py` has them."""
 
 
 class AnswerLanguageSettings(BaseModel):
@@ -48,6 +50,19 @@ class ScorersSettings(BaseModel):
         default={},
         description="by rubric, the value under which a record fails; instead of the rubric's own",
     )
+    label_below: dict[str, Share] = Field(
+        default={},
+        description="by rubric (`groundedness`, `sentence_support`, `contradiction`, "
+        "`citation_support`), the value under which a local model's score has its label; instead "
+        "of the one learned from the route's own answers",
+    )
+    label_days: int = Field(
+        default=7,
+        ge=0,
+        le=60,
+        description="days of answers, without those of incidents, that these values are learned "
+        "from: 5 % of a route's answers lie under them; 0 keeps the shipped ones",
+    )
     rubrics: tuple[Path, ...] = Field(
         default=(),
         description="your own rubric files, or folders of them, for the judge or with a "
@@ -78,6 +93,14 @@ class ScorersSettings(BaseModel):
         default=None,
         description="JSONL file of golden cases: questions with the chunks that hold the answers",
     )
+
+    @field_validator("label_below")
+    @classmethod
+    def _labelled_known(cls, bars: dict[str, float]) -> dict[str, float]:
+        for name in bars:
+            if name not in LABELLED:
+                raise ValueError(f"{name} is not one of {', '.join(LABELLED)}")
+        return bars
 
     @field_validator("rubrics")
     @classmethod

@@ -48,7 +48,9 @@ TOPICS_SECONDS = 300.0
 SLICES_SECONDS = 300.0
 GOLDEN_SECONDS = 120.0
 JUDGE_SECONDS, PACE_SECONDS, CANARY_SECONDS = 60.0, 3600.0, 600.0
-OF_EVERY_ROLE = frozenset({"accepted_rubrics", "books", "boosts", "judge_pace", "segments"})
+OF_EVERY_ROLE = frozenset(
+    {"accepted_rubrics", "books", "boosts", "judge_pace", "label_bars_read", "segments"}
+)
 """Jobs of a daemon's own spool and judge; the others work on what all have stored, and one daemon
 does them."""
 
@@ -140,10 +142,20 @@ def _delta_job(
 
 def _rubric_jobs(settings: Settings, parts: CoreParts) -> list[Job]:
     accepted, patterns, every = parts.accepted, parts.jobs.deferred.patterns, ISSUES_SECONDS
-    jobs = [Job(name="patterns", every_seconds=every, function=patterns.run, is_long=True)]
+    labelling = parts.jobs.deferred.labelling
+
+    def learn_labels() -> None:
+        labelling.learn()
+
+    jobs = [
+        Job(name="patterns", every_seconds=every, function=patterns.run, is_long=True),
+        Job(name="label_bars", every_seconds=HOUR, function=learn_labels, is_long=True),
+    ]
     if settings.store.url:  # an embedded store has one daemon, which knows what it accepted
         refresh = accepted.refresh
         jobs.append(Job(name="accepted_rubrics", every_seconds=every, function=refresh))
+        read = labelling.refresh
+        jobs.append(Job(name="label_bars_read", every_seconds=every, function=read))
     return jobs
 
 

@@ -29,6 +29,7 @@ from ragvigil.store.scores.judged import StoredRecord
 from scorers.golden import Case
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
+from scorers.label_bars import LabelBars
 from scorers.local.entailment import Entailer, entailment
 from scorers.local.golden_questions import GoldenQuestions
 from scorers.local.relevance import relevance
@@ -63,6 +64,7 @@ class LocalScoring:
     Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
     sampling rate. Questions near-identical to one of `golden` have the scores of golden cases. The
     core sets `is_behind` while it has no time to spare. Without `entailer` no sentence is read.
+    Labels are by `bars`.
     """
 
     def __init__(
@@ -76,13 +78,14 @@ class LocalScoring:
         least_rate: float,
         golden: Iterable[Case] = (),
         entailer: Entailer | None = None,
+        bars: Callable[[], LabelBars] = LabelBars,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inference, self._writer, self._deliver = inference, writer, deliver
         self._judged, self._salt, self._golden = judged, salt, GoldenQuestions(golden)
         self.is_behind = False
         self._least = max(LEAST_RATE, least_rate)
-        self._clock = clock
+        self._bars, self._clock = bars, clock
         self.rate, self._left_over, self._adapted = 1.0, 0, clock()
         self._entailer = entailer
         self.entailment_rate = max(FIRST_ENTAILMENT_RATE, self._least) if entailer else 0.0
@@ -170,7 +173,9 @@ class LocalScoring:
         rate = min(self.entailment_rate, self.rate)
         if self._entailer is None or not is_sampled(stored.record.trace_id, rate, self._salt):
             return ()
-        return [(score, rate) for score in entailment(stored.record, self._entailer)]
+        bars, at = self._bars(), stored.stamp.time
+        scores = entailment(stored.record, self._entailer)
+        return [(bars.labelled(score, stored.record, at), rate) for score in scores]
 
     def _signed(self, score: Score, rate: float) -> Score:
         stream = Stream.PROXY if score.rubric in self._judged else Stream.BASE

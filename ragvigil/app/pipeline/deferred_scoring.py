@@ -18,6 +18,7 @@ from ragvigil.store.records.record_rows import RubricFacts
 from ragvigil.store.scores import judged
 from ragvigil.store.scores.judged import StoredRecord
 from scorers.calibration.canary_job import CanaryJob
+from scorers.calibration.label_bar_job import LabelBarJob
 from scorers.golden import read_golden
 from scorers.guards.job import PatternScoring
 from scorers.judge.job import Deliver, JudgeJob
@@ -74,6 +75,8 @@ class DeferredScoring:
             every_hours=judge.canary_hours,
             clock=clock,
         )
+        self.labelling = LabelBarJob(store, settings.scorers, clock)
+        self.labelling.refresh()
         self.local = self._local_scoring(settings, inference)
         self.patterns = PatternScoring(store, self._deliver, clock)
 
@@ -83,6 +86,7 @@ class DeferredScoring:
             inference,
             (self._store.replica, self._store.epoch),
             self._deliver,
+            bars=lambda: self.labelling.bars,
             judged=self.judged,
             salt=judge.salt,
             golden=read_golden(golden).values() if golden else (),

@@ -326,7 +326,9 @@ class Pipeline:
             self._parts.sink.absorb(closings, result.batch, result.summary, self._clock())
 
     def _context(self) -> RecordContext:
-        return RecordContext(routes=self._parts.routes, epochs=self._parts.noticing.epochs())
+        parts = self._parts
+        bars = parts.deferred.labelling.of_every_answer
+        return RecordContext(routes=parts.routes, epochs=parts.noticing.epochs(), bars=bars)
 
     def _may_be_stored(self, closing: Closing) -> bool:
         """Whether the store may hold this trace: after a late span, a lost root, a replay."""

@@ -18,6 +18,7 @@ from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS, Trace
 from ragvigil.store.records.traces import StoredTrace
+from scorers.label_bars import LabelBars
 from scorers.record_shape import measure
 from scorers.runner import Runner
 
@@ -27,11 +28,12 @@ class RecordContext:
     """What a record takes from outside its own spans.
 
     `routes` are the routes that have a name of their own. `epochs` are index epochs by service,
-    environment and route, for services that do not send one.
+    environment and route, for services that do not send one. `bars` are those of labels.
     """
 
     routes: RouteCap
     epochs: Mapping[tuple[str, str, str], str]
+    bars: LabelBars = LabelBars()
 
 
 Unscored = tuple[Closing, StoredTrace | None]
@@ -65,7 +67,13 @@ class TraceScorer:
         every = [record for records in by_trace for record in records]
         scored = iter(self._scored(every, beat, lean=lean))
         return [
-            _outcome(trace, earlier, tuple(islice(scored, len(records))), self._fetcher.kept(trace))
+            _outcome(
+                trace,
+                earlier,
+                tuple(islice(scored, len(records))),
+                self._fetcher.kept(trace),
+                context.bars,
+            )
             for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
@@ -124,15 +132,20 @@ def _outcome(
     earlier: StoredTrace | None,
     scored: tuple[ScoredRecord, ...],
     kept: frozenset[str] | None,
+    bars: LabelBars,
 ) -> Outcome:
     present = {record.record.record_id for record in scored}
     before = earlier.record_ids if earlier else ()
     kind = _class_of(trace, scored)
+    time_unix_nano = earlier.time_unix_nano if earlier else time_of(trace)
     return Outcome(
         trace=trace,
         outcome=kind,
-        time_unix_nano=earlier.time_unix_nano if earlier else time_of(trace),
-        records=scored,
+        time_unix_nano=time_unix_nano,
+        records=tuple(
+            replace(each, scores=bars.label(each.scores, each.record, time_unix_nano))
+            for each in scored
+        ),
         feedback=() if kind is TraceOutcome.OFFLINE else feedback_of(trace),
         gone=tuple(record_id for record_id in before if record_id not in present),
         kept=kept,

@@ -47,6 +47,7 @@ KEPT = {
     "offline_scores": ("deltas_days", "toDate(written)"),
     "offline_gates": ("deltas_days", "toDate(written)"),
     "accepted_rubrics": ("deltas_days", "toDate(written)"),
+    "label_bars": ("deltas_days", "toDate(written)"),
     "failures": ("scores_days", "toDate(received)"),
     "memberships": ("scores_days", "toDate(received)"),
     "issues": ("deltas_days", "toDate(written)"),

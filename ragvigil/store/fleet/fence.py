@@ -20,6 +20,7 @@ OF_LEADER = frozenset(
         "issue_events",
         "issue_pairs",
         "issues",
+        "label_bars",
         "memberships",
         "notices",
         "questions",

@@ -108,7 +108,7 @@ def by_route(store: Store, finding: Finding, last: int) -> list[RouteSpike]:
 def _route_spike(
     route: str, label: str, before: Mapping[str, Any] | None, during: Mapping[str, Any]
 ) -> RouteSpike:
-    bar = bar_of(_counts(before)) if before else 0.0
+    bar = (bar_of(_counts(before)) or 0.0) if before else 0.0
 
     def of(half: Mapping[str, Any] | None) -> tuple[int, int]:
         if half is None:
@@ -167,22 +167,26 @@ def _bar(store: Store, rubric: str, first: int, place: dict[str, str]) -> float:
     """The value under which USUAL_SHARE of a day's answers lay; 0 where too few are known."""
     window = {"rubric": rubric, "first": max(0, first - DAY), "end": first, **place}
     rows = store.read("spike_usual", window, priority=Priority.TICK)
-    return bar_of([int(count) for row in rows for count in row["answers"]])
+    return bar_of([int(count) for row in rows for count in row["answers"]]) or 0.0
 
 
-def bar_of(histogram: Sequence[int]) -> float:
+def bar_of(histogram: Sequence[int], least: int = LEAST_PAST) -> float | None:
     """The bar of counts by twentieths: the highest that few enough values lie under.
+
+    None of fewer than `least` values. The bar is chosen by the values themselves, so one more of
+    them counts as under it: then at most USUAL_SHARE of new values lie there on average (conformal
+    risk control: Angelopoulos et al. 2022).
 
     >>> bar_of([0] * 10 + [4] + [0] * 5 + [96] + [0] * 4)
     0.775
     >>> bar_of([20, 80]), bar_of([1, 2])
-    (0.0, 0.0)
+    (0.0, None)
     """
     total, under, bar = sum(histogram), 0, 0.0
-    if total < LEAST_PAST:
-        return 0.0
+    if total < least:
+        return None
     for place, count in enumerate(histogram):
-        if under > USUAL_SHARE * total:
+        if under + 1 > USUAL_SHARE * (total + 1):
             break
         bar = max(0.0, (place - 0.5) / 20)
         under += count

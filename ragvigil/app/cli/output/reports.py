@@ -16,6 +16,7 @@ from ragvigil.app.cli.output.console import (
     table_of,
 )
 from ragvigil.model import figures
+from ragvigil.model.wording.label_bars import bar_words
 
 NO_SPANS = (
     "no span in 24 h. Point the service's exporter at ragvigil, then send some traffic:\n"
@@ -88,7 +89,9 @@ def _record(record: JsonObject, console: Console) -> None:
         console.print(f"  clock     not believable: {claimed}; time of receipt: {counted}")
     for score in record["scores"]:
         value = figures.score(score["value"])
-        line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {score['explanation']}"
+        words = bar_words(score["rubric"], score.get("details") or {})
+        said = "; ".join(filter(None, (score["explanation"], words)))
+        line = f"  {score['rubric']:<22} {value:>5}  {score['label']}  {said}"
         console.print(line)
 
 

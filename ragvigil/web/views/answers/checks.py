@@ -8,6 +8,7 @@ from typing import Literal
 
 from ragvigil.model.figures import count, counted, score, spelled
 from ragvigil.model.score import OWN_STREAMS, Kind, Stream, upstream_place
+from ragvigil.model.wording.label_bars import bar_words
 from ragvigil.web.views.verdict.scores import ScoreForm
 
 CheckState = Literal[
@@ -176,7 +177,7 @@ def _quantile(histogram: Sequence[int], rank: float) -> float:
 
 def _reason(found: ScoreForm, state: CheckState) -> str:
     if found.explanation:
-        return found.explanation
+        return "; ".join(filter(None, (found.explanation, bar_words(found.rubric, found.details))))
     return found.label.replace("_", " ").replace(",", ", ") if state != "label" else ""
 
 

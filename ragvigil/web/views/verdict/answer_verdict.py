@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragvigil.model.figures import counted, spelled
 from ragvigil.model.score import Kind, Layer
+from ragvigil.model.wording.label_bars import bar_words
 from ragvigil.web.views.verdict.best_chunk import ChunkIds, Relevance, relevance, short_name
 from ragvigil.web.views.verdict.failure_way import CITING, FailureWay, failure_way
 from ragvigil.web.views.verdict.own_scores import failing, judged, own_score, own_scores
@@ -179,7 +180,12 @@ def _without_failure(scores: Sequence[ScoreForm], is_disliked: bool) -> AnswerVe
 def _doubts(own: Sequence[ScoreForm]) -> list[str]:
     """What a local model doubts; its number fails nothing."""
     doubting = [score for score in own if score.kind == Kind.MODEL and score.label]
-    return [f"A local model doubts it: {score.explanation}." for score in doubting[:1]]
+    return [
+        f"A local model doubts it: {score.explanation}; {words}."
+        if (words := bar_words(score.rubric, score.details))
+        else f"A local model doubts it: {score.explanation}."
+        for score in doubting[:1]
+    ]
 
 
 def _unseen(checks: int) -> list[str]:

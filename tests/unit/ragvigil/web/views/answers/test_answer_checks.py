@@ -85,3 +85,26 @@ def test_a_judges_verdicts_are_kept_and_a_quote_that_was_not_found_is_said() -> 
     assert (first.grade, first.about, first.quote) == ("supported", "It takes 5 days.", "5 days")
     assert second.grade == "unsupported; its quote was not found, so “supported” does not count"
     assert (second.about, second.reason) == ("c2", "<b>")
+
+
+@pytest.mark.parametrize(
+    ("bar", "words"),
+    [
+        (
+            {"below": 0.31, "of": "route", "share": 0.05, "answers": 812, "version": "v"},
+            "the label is under 0.31: 5 % of 812 healthy answers of this route lie there",
+        ),
+        ({"below": 0.5, "of": "setting"}, "the label is under 0.50, as the settings say"),
+        (
+            {"below": 0.5, "of": "shipped"},
+            "the label is on a sentence under 0.50, the shipped value",
+        ),
+    ],
+)
+def test_the_bar_of_a_local_models_label_is_said(bar: dict[str, Any], words: str) -> None:
+    doubted = score(
+        "groundedness", 0.2, kind=Kind.MODEL, label="unsupported", explanation="1 of 2 sentences",
+        details={"bar": bar},
+    )  # fmt: skip
+    (row,) = rows(doubted)
+    assert row.reason == f"1 of 2 sentences; {words}"
