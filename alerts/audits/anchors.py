@@ -17,13 +17,15 @@ TOGETHER = 30 * MINUTE
 COVERED = 2 * HOUR
 """Nanoseconds after its anchor in which an audit covers numbers that moved on its routes."""
 
+MOVED = " moved"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
     """The time of a change that separates before from after; empty `routes` means all of them.
 
     `weight` orders anchors: 2 for changes that can explain a drop or were marked as a release, 1
-    for other notices, 0 for a number that moved.
+    for other notices, 0 for a number that moved. That may have moved since `earliest_unix_nano`.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Anchor:
     reason: str
     causes: tuple[Cause, ...] = ()
     weight: int = 0
+    earliest_unix_nano: int = 0
 
 
 def of_notice(notice: Notice) -> Anchor:
@@ -75,9 +78,15 @@ def of_finding(finding: Finding) -> Anchor | None:
         environment=finding.environment,
         routes=finding.routes,
         time_unix_nano=finding.since_unix_nano,
-        reason=f"{finding.signal} moved",
+        reason=f"{finding.signal}{MOVED}",
         causes=finding.causes,
+        earliest_unix_nano=finding.earliest_unix_nano,
     )
+
+
+def is_of_numbers(audit: Audit) -> bool:
+    """Whether an audit answers for numbers that moved alone, for no change that is known."""
+    return all(reason.endswith(MOVED) for reason in audit.reason.split("; "))
 
 
 def in_order(anchors: Iterable[Anchor]) -> list[Anchor]:
@@ -106,7 +115,9 @@ def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
         is_on_routes = not audit.routes or (
             bool(anchor.routes) and set(anchor.routes) <= set(audit.routes)
         )
-        if is_on_routes and -TOGETHER <= apart <= (TOGETHER if anchor.weight else COVERED):
+        earliest = (anchor.earliest_unix_nano or anchor.time_unix_nano) - audit.anchor_unix_nano
+        is_soon = apart <= TOGETHER if anchor.weight else min(apart, earliest) <= COVERED
+        if is_on_routes and apart >= -TOGETHER and is_soon:
             return _join(audit, anchor)
         may_widen = audit.is_running and _is_on_further_routes(audit, anchor)
         if may_widen and abs(apart) <= TOGETHER:

@@ -19,13 +19,14 @@ from alerts.audits.anchors import (
     audit_of,
     covered_by,
     in_order,
+    is_of_numbers,
     of_deploy,
     of_finding,
     of_notice,
 )
 from alerts.audits.confidence import LEAST
 from alerts.audits.decide import Plan
-from alerts.audits.pairs import Ask, Before, before_of
+from alerts.audits.pairs import Ask, Before, before_of, last_changes
 from alerts.audits.step import StepResult, run_step
 from alerts.audits.words import findings, with_end
 from ragvigil.model.audit import Audit, AuditState, Pair
@@ -189,7 +190,11 @@ class AuditJob:
         self._write(by_id, audit, now)
 
     def _floor(self, by_id: dict[str, Audit], audit: Audit) -> float:
-        """The last change of its routes before this one, seconds since the epoch; 0 without one."""
+        """The last change of its routes before this one, seconds since the epoch; 0 without one.
+
+        The two sides of an audit differ by what it answers for, by no other change: one of numbers
+        that moved compares answers that all came after the last change.
+        """
         times = [
             other.anchor_unix_nano / 1e9
             for other in by_id.values()
@@ -197,6 +202,8 @@ class AuditJob:
             and other.anchor_unix_nano < audit.anchor_unix_nano
             and (not other.routes or not audit.routes or set(other.routes) & set(audit.routes))
         ]
+        if is_of_numbers(audit):
+            times += last_changes(self._store, audit)
         return max(times, default=0.0)
 
     def _write(self, by_id: dict[str, Audit], audit: Audit, now: float) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from alerts.audits.anchors import TOGETHER
 from alerts.audits.matching import comparable, least_alike, likeness, match
 from ragvigil.model.audit import Audit, Pair, Side, Verdict
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Layer, Score
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.scores import judged
-from ragvigil.store.watch import audits
+from ragvigil.store.watch import audits, notices
 from ragvigil.store.watch.audits import Candidate, Place
 
 if TYPE_CHECKING:
@@ -69,6 +71,23 @@ def before_of(store: Store, audit: Audit, floor: float) -> Before:
     ]
     least = least_alike([candidate.query for candidate in candidates])
     return Before(candidates=tuple(candidates), least=least)
+
+
+def last_changes(store: Store, audit: Audit) -> list[float]:
+    """The changes of an audit's routes in the days before its own, in seconds since the epoch."""
+    anchor = audit.anchor_unix_nano
+    return [
+        change.since_unix_nano / 1e9
+        for change in notices.find(
+            store,
+            service=audit.service,
+            since=int(anchor / 1e9 - DAYS * DAY),
+            priority=Priority.TICK,
+        )
+        if change.environment == audit.environment
+        and (not audit.routes or not change.route or change.route in audit.routes)
+        and anchor - change.since_unix_nano > TOGETHER
+    ]
 
 
 def after_of(store: Store, audit: Audit, now: float) -> list[Candidate]:

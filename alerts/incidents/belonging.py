@@ -14,6 +14,7 @@ from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import (
     MINUTE,
     Changes,
+    beside,
     direction,
     is_partial,
     lateness,
@@ -61,8 +62,9 @@ class SharedCause:
         Of the others, the one whose onset is surest tells how far theirs may be off.
         """
         slack = max(self._slack(finding), min(map(self._slack, others)))
-        onsets = (other.since_unix_nano for other in others)
-        return max(0, min(abs(finding.since_unix_nano - onset) for onset in onsets) - slack)
+        onsets = [other.since_unix_nano for other in others]
+        apart = min(abs(finding.since_unix_nano - onset) for onset in onsets) - slack
+        return max(0, min(apart, *(beside(finding, onset) for onset in onsets)))
 
     def by_change(self, finding: Finding, others: Iterable[Finding]) -> bool:
         """Whether the finding and one of the others began with one change."""
@@ -138,6 +140,7 @@ class SharedCause:
         if causes and not is_torn and not _reach(finding) & set(causes):
             return False
         apart = abs(finding.since_unix_nano - change.since_unix_nano) - self._slack(finding)
+        apart = min(apart, beside(finding, change.since_unix_nano))
         # A change that rolls out shows late: first only a small share of the requests has it.
         is_rolling_out = change.share < 1 and not is_partial(change)
         near = AT_ONCE if is_torn else self._near

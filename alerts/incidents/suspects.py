@@ -133,15 +133,25 @@ def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> boo
     """Whether a finding's onset lies shortly after a change, on the change's route.
 
     A change without a route or an environment concerns all of them, as does a finding without
-    routes. The onset may also lie up to EARLY before the change.
+    routes. The onset may also lie up to EARLY before the change, and as far after it as its
+    interval says.
     """
     lag = finding.since_unix_nano - change.since_unix_nano
+    if lag > 0:
+        lag = min(lag, beside(finding, change.since_unix_nano))
     return (
         change.service == finding.service
         and change.environment in ("", finding.environment)
         and (not change.route or not any(finding.routes) or change.route in finding.routes)
         and -EARLY <= lag <= settings.follows_minutes * MINUTE
     )
+
+
+def beside(finding: Finding, time: int) -> int:
+    """Nanoseconds from a time to the interval of a finding's onset, 0 inside it."""
+    earliest = finding.earliest_unix_nano or finding.since_unix_nano
+    latest = finding.latest_unix_nano or finding.since_unix_nano
+    return max(0, earliest - time, time - latest)
 
 
 def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> bool:

@@ -20,6 +20,7 @@ from alerts.signals.ceilings import (
     window_rate,
 )
 from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
+from alerts.signals.onset import Onset
 from alerts.signals.settings import BrokenSettings
 from alerts.signals.turning import back_since, onset
 from ragvigil.model.finding import Finding, FindingKind
@@ -222,9 +223,10 @@ class BrokenDetector:
                 broken.finding = with_numbers(broken.finding, whole, now, ceilings)
 
 
-def _began_with(finding: Finding, since: int) -> bool:
-    """Whether what began at `since` (seconds) began with the finding."""
-    return abs(since - finding.since_unix_nano // 10**9) <= TOGETHER_SECONDS
+def _began_with(finding: Finding, since: Onset) -> bool:
+    """Whether what began then began with the finding."""
+    shared = finding.since_unix_nano // 10**9
+    return min(abs(since.start - shared), since.apart(shared)) <= TOGETHER_SECONDS
 
 
 def _places(group: Group, finding: Finding) -> list[int]:

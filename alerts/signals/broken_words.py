@@ -7,18 +7,19 @@ from datetime import UTC, datetime
 
 from alerts.signals.catalogue import BY_SIGNAL, POOL, finding_id, scope_of
 from alerts.signals.ceilings import Ceilings, Group, Scope, WindowRate
+from alerts.signals.onset import Onset
 from ragvigil.model import figures
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.wilson import wilson
 
 
-def open_finding(scope: Scope, group: Group, rate: WindowRate, onset: int, end: int) -> Finding:
-    """Makes a finding, without numbers yet, since the minute that starts at `onset` (seconds)."""
+def open_finding(scope: Scope, group: Group, rate: WindowRate, onset: Onset, end: int) -> Finding:
+    """Makes a finding, without numbers yet, since its onset; `end` is in seconds."""
     service, environment, signal, route = scope
     followed = BY_SIGNAL[signal]
     pooled = rate.routes if len(rate.routes) > 1 else group.routes
     return Finding(
-        finding_id=finding_id(FindingKind.BROKEN, service, environment, signal, route, onset),
+        finding_id=finding_id(FindingKind.BROKEN, service, environment, signal, route, onset.start),
         kind=FindingKind.BROKEN,
         service=service,
         environment=environment,
@@ -26,7 +27,9 @@ def open_finding(scope: Scope, group: Group, rate: WindowRate, onset: int, end: 
         signal=signal,
         layer=followed.layer,
         causes=followed.causes,
-        since_unix_nano=onset * 10**9,
+        since_unix_nano=onset.start * 10**9,
+        earliest_unix_nano=onset.earliest * 10**9,
+        latest_unix_nano=onset.latest * 10**9,
         seen_unix_nano=end * 10**9,
     )
 

@@ -19,7 +19,7 @@ from alerts.signals.moved_words import (
     time_words,
     with_numbers,
 )
-from alerts.signals.onset import start_of_move
+from alerts.signals.onset import Onset, start_of_move
 from alerts.signals.returning import Return, return_of
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
@@ -203,7 +203,7 @@ class MovedDetector:
         scope: Scope,
         routes: tuple[str, ...],
         shift: Shift,
-        onset: int,
+        onset: Onset,
         now: int,
     ) -> None:
         """Opens a finding, or adds its routes to that of several with which it began."""
@@ -352,9 +352,10 @@ def _groups(table: SignalMinutes) -> list[_Group]:
     ]
 
 
-def _began_with(shared: _OpenMove, shift: Shift, onset: int) -> bool:
+def _began_with(shared: _OpenMove, shift: Shift, onset: Onset) -> bool:
     """Whether what moved on another route began with an open move, and went the same way."""
-    apart = abs(onset - shared.finding.since_unix_nano // 10**9)
+    since = shared.finding.since_unix_nano // 10**9
+    apart = min(abs(onset.start - since), onset.apart(since))
     return apart <= TOGETHER_SECONDS and shift.change * shared.change > 0
 
 

@@ -8,17 +8,18 @@ from math import exp, log
 
 from alerts.signals.catalogue import POOL, Number, finding_id, number
 from alerts.signals.levels import Shift
+from alerts.signals.onset import Onset
 from ragvigil.model.finding import Finding, FindingKind
 
 Scope = tuple[str, str, str, str]
 """Service, environment, signal, route or POOL."""
 
 
-def open_finding(scope: Scope, routes: tuple[str, ...], signal: Number, onset: int) -> Finding:
-    """Makes a finding, without numbers yet, since the minute that starts at `onset` (seconds)."""
+def open_finding(scope: Scope, routes: tuple[str, ...], signal: Number, onset: Onset) -> Finding:
+    """Makes a finding, without numbers yet, since its onset."""
     service, environment, name, route = scope
     return Finding(
-        finding_id=finding_id(FindingKind.MOVED, service, environment, name, route, onset),
+        finding_id=finding_id(FindingKind.MOVED, service, environment, name, route, onset.start),
         kind=FindingKind.MOVED,
         service=service,
         environment=environment,
@@ -26,7 +27,9 @@ def open_finding(scope: Scope, routes: tuple[str, ...], signal: Number, onset: i
         signal=name,
         layer=signal.layer,
         causes=signal.causes,
-        since_unix_nano=onset * 10**9,
+        since_unix_nano=onset.start * 10**9,
+        earliest_unix_nano=onset.earliest * 10**9,
+        latest_unix_nano=onset.latest * 10**9,
     )
 
 

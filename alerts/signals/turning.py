@@ -15,7 +15,7 @@ from alerts.deltas.windows import Floats
 from alerts.signals.ceilings import OVER, Ceilings, Group, WindowRate, evidence
 from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import MINUTE, MINUTES, SignalMinutes
-from alerts.signals.onset import best_start
+from alerts.signals.onset import Onset, best_start
 from ragvigil.model.finding import Finding
 
 BACK = log(200)
@@ -24,8 +24,8 @@ LOWEST, HIGHEST = 0.005, 0.98
 """Bounds of a rate, so that its logarithms stay finite."""
 
 
-def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int:
-    """Start, in seconds, of the minute since which some higher rate explains the counts best.
+def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> Onset:
+    """The minute since which some higher rate explains the counts best.
 
     The rate is fitted for each minute (a generalised likelihood ratio): the newest one, which was
     extreme enough to be noticed, would date a change too late.
@@ -34,7 +34,9 @@ def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> int
     places = [group.places[group.routes.index(route)] for route in routes]
     # Under the present rate, so that what was as high before the past began is followed, too.
     usual = min(max(rate.usual, 0.001), max(rate.share, 0.02) / 2)
-    return best_start(table, places, end, lambda sums: _evidence(sums.sum(axis=2), usual))
+    return best_start(
+        table, places, end, lambda sums: _evidence(sums.sum(axis=2), usual) / rate.clumping
+    )
 
 
 def _evidence(sums: Floats, usual: float) -> Floats:

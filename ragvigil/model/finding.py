@@ -60,6 +60,7 @@ class Finding:
     `signal` is a rubric, `rubric:label`, or a measure of `record_shape`. `value` is compared with
     `reference`, which is the ceiling of a broken rate, else the level before; `low` and `high`
     bound the change at 95 %, in the unit of the signal. `cleared_unix_nano` is 0 while it lasts.
+    `earliest_unix_nano` and `latest_unix_nano` bound the onset at 95 %, 0 where it has no interval.
     `words` is one line for a person: what is worse, by how much, of how many records.
     `is_local` says that it is a sustained drop of a local model's scores. `is_untrusted` says that
     it pages nobody: it rests on a judge that people's labels proved wrong, or on a local model
@@ -80,6 +81,8 @@ class Finding:
     high: float | None = None
     n: int = 0
     since_unix_nano: int = 0
+    earliest_unix_nano: int = 0
+    latest_unix_nano: int = 0
     seen_unix_nano: int = 0
     cleared_unix_nano: int = 0
     traces: tuple[str, ...] = ()

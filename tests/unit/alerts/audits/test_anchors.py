@@ -12,6 +12,7 @@ from alerts.audits.anchors import (
     audit_of,
     covered_by,
     in_order,
+    is_of_numbers,
     of_deploy,
     of_finding,
     of_notice,
@@ -144,6 +145,19 @@ def test_what_moved_on_its_routes_soon_after_is_covered(is_over: bool) -> None:
     late = of_finding(moved(at=T + 3 * HOUR))
     assert late is not None
     assert covered_by([standing], late) is None
+    may_be_earlier = replace(late, earliest_unix_nano=T - MINUTE)
+    assert covered_by([standing], may_be_earlier) is not None
+
+
+def test_a_number_that_moved_is_no_change_of_the_service() -> None:
+    standing = audit()
+    move = of_finding(moved(at=T + HOUR))
+    assert move is not None
+    assert is_of_numbers(audit_of(move, T))
+    assert not is_of_numbers(standing)
+    joined = covered_by([standing], move)
+    assert joined is not None
+    assert not is_of_numbers(joined)
 
 
 def test_an_audit_that_ended_takes_in_no_further_route() -> None:

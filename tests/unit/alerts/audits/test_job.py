@@ -20,7 +20,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Layer, Score
 from ragvigil.store.engine.store import Store
 from ragvigil.store.records.traces import TraceRows
-from ragvigil.store.watch import audits
+from ragvigil.store.watch import audits, notices
 from tests.judged import RUBRICS
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.patience import PATIENCE_SECONDS
@@ -386,6 +386,24 @@ def test_what_came_back_while_it_waited_for_an_audit_needs_none(watched: Watched
     assert audits.find(watched.store) == []
     watched.turn(moved=[moved()])
     assert watched.audit.reason == "citations moved"
+
+
+@pytest.mark.parametrize(("minutes", "is_audited"), [(40, True), (31, False)])
+def test_a_number_that_moved_is_audited_on_this_side_of_the_last_change(
+    watched: Watched, minutes: int, *, is_audited: bool
+) -> None:
+    """Else its two sides would be those of the change, for which it does not answer."""
+    traffic(watched.store, before=100)
+    change = notice(since=ANCHOR - minutes * 60 * SECOND)
+    watched.store.write(notices.batch([change], NOW))
+    watched.turn(moved=[moved()])
+    begun = audits.find(watched.store)
+    assert bool(begun) is is_audited
+    for audit in begun:
+        pairs = audits.pairs_of(watched.store, audit.audit_id)
+        last = 100 - 100 * minutes // 60
+        assert pairs
+        assert all(last <= int(pair.before.trace_id, 16) <= 100 for pair in pairs)
 
 
 def test_0_a_day_is_never(watched: Watched) -> None:
