@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragvigil.model.incident import IncidentState, Severity
-from ragvigil.model.issue import IssueState
-from ragvigil.store.issues import golden, issues
+from ragvigil.store.issues import views as issue_views
 from ragvigil.store.records import places
 from ragvigil.store.records.places import RoutePlace
 from ragvigil.store.watch import incidents
@@ -45,11 +44,11 @@ def _read(store: Store, now: int) -> Chrome:
         for incident in incidents.find(store, incidents.IncidentFilter(since=now))
         if incident.state is not IncidentState.RESOLVED
     ]
-    new = issues.IssueFilter(states=(IssueState.NEW,))
+    waiting = issue_views.waiting(store)
     return Chrome(
         places=tuple(places.since(store, now - DAY)),
         open_pages=sum(incident.severity is Severity.PAGE for incident in open_),
         open_incidents=len(open_),
-        new_issues=len(issues.find(store, new)),
-        proposed_cases=len(golden.find(store, golden.CaseFilter(state="proposed"))),
+        new_issues=waiting.new_issues,
+        proposed_cases=waiting.proposed_cases,
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragvigil.model.incident import Incident, IncidentState
-from ragvigil.store.issues import issues as stored_issues
+from ragvigil.store.issues import views as stored_issues
 from ragvigil.store.records import received
 from ragvigil.store.records.places import RoutePlace
 from ragvigil.store.scores.rubric_deltas import DeltaFilter
@@ -106,13 +106,11 @@ def _audits(store: Store, filter_: NowFilter, now: datetime) -> list[AuditForm]:
 
 def _issues(store: Store, filter_: NowFilter) -> list[IssueLinkForm]:
     """Those that are open, newest first."""
-    wanted = stored_issues.IssueFilter(
-        service=filter_.service, route=filter_.route, states=(*URGENT, *LASTING)
+    found = stored_issues.links(
+        store, (*URGENT, *LASTING), service=filter_.service, route=filter_.route
     )
     return [
-        issue_link(issue)
-        for issue in stored_issues.find(store, wanted)
-        if filter_.matches(issue.service, issue.environment)
+        issue_link(issue) for issue in found if filter_.matches(issue.service, issue.environment)
     ]
 
 

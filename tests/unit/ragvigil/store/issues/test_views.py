@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+from ragvigil.model.golden import CaseState, GoldenCase
+from ragvigil.model.issue import IssueState
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions
 from ragvigil.model.score import Stream
 from ragvigil.store.engine.store import Store
-from ragvigil.store.issues import views
+from ragvigil.store.issues import golden, issues, views
 from tests.flow.test_api import keep as keep_outcomes
 from tests.flow.test_api import outcome
 from tests.issues import DAY, NANOS, NOW, failure, issue, keep
@@ -84,3 +86,32 @@ def test_traits_are_compared_with_all_other_answers_of_the_service(store: Store)
         "llm_model": (0, 0),
     }
     assert views.elsewhere(store, issue("i1"), ["i1"], [], NOW - DAY) == []
+
+
+def test_a_line_of_an_issue_says_what_the_whole_issue_says(store: Store) -> None:
+    lasting = replace(issue("i1"), state=IssueState.ONGOING)
+    kept = [lasting, issue("i2", routes=("/other",)), issue("i3", merged_into="i2")]
+    for each in kept:
+        keep(store, [], each)
+    states = (IssueState.NEW, IssueState.ONGOING)
+    found = views.links(store, states)
+    whole = {each.issue_id: each for each in issues.find(store, issues.IssueFilter(states=states))}
+    assert [link.issue_id for link in found] == list(whole) == ["i1", "i2"]
+    for link in found:
+        for field in fields(link):
+            assert getattr(link, field.name) == getattr(whole[link.issue_id], field.name)
+    assert [link.issue_id for link in views.links(store, states, route="/other")] == ["i2"]
+    assert not views.links(store, states, service="another")
+
+
+def test_what_waits_is_counted_as_it_is_listed(store: Store) -> None:
+    assert views.waiting(store) == views.Waiting(new_issues=0, proposed_cases=0)
+    keep(store, [], issue("i1"))
+    keep(store, [], issue("i2", merged_into="i1"))
+    keep(store, [], issue("i3", state=IssueState.RESOLVED))
+    proposed = GoldenCase(case_id="c1", question="?", state=CaseState.PROPOSED)
+    cases = [proposed, replace(proposed, case_id="c2"), replace(proposed, case_id="c3")]
+    golden.write(store, NOW * NANOS, cases=cases)
+    signed = replace(proposed, revision=2, state=CaseState.SIGNED)
+    golden.write(store, (NOW + 1) * NANOS, cases=[signed])
+    assert views.waiting(store) == views.Waiting(new_issues=1, proposed_cases=2)
