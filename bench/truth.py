@@ -22,10 +22,10 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -48,6 +48,7 @@ EACH, SMALL_EACH = 60, 14
 SMALL_FAULTS = ("truncation", "route_times_three")
 OLD = "citations_off_by_one"
 DOCUMENT_PART = "second service"
+Lived = TypeVar("Lived", HabitResult, DaysResult)
 PARTS = ("faults", "old", "pairs", "habits", "days")
 
 
@@ -108,35 +109,26 @@ class Bench:
 
     def habits(self) -> Iterator[HabitResult]:
         """Healthy days of every habit."""
-        known = {result.habit: result for result in self.kept.kept("habits", HabitResult, _frozen)}
-        for name in HABITS:
-            if name not in known:
-                known[name] = live(
-                    self.pool,
-                    name,
-                    ended=time.time() // DAY * DAY,
-                    days=self.options.days,
-                    history_hours=HISTORY_HOURS,
-                    seed=self.options.seed,
-                )
-                self.kept.keep("habits", known[name])
-                progress(str(known[name]))
-            yield known[name]
+        return self._each_habit("habits", HabitResult, live)
 
     def days(self) -> Iterator[DaysResult]:
         """Healthy days of every habit before the detectors alone."""
-        known = {result.habit: result for result in self.kept.kept("days", DaysResult, _frozen)}
-        for name, habit in HABITS.items():
+        return self._each_habit("days", DaysResult, healthy_days)
+
+    def _each_habit(
+        self, part: str, form: type[Lived], of: Callable[..., Lived]
+    ) -> Iterator[Lived]:
+        known = {result.habit: result for result in self.kept.kept(part, form, _frozen)}
+        for name in HABITS:
             if name not in known:
-                known[name] = healthy_days(
+                known[name] = of(
                     self.pool,
                     name,
-                    habit,
                     days=self.options.days,
                     history_hours=HISTORY_HOURS,
                     seed=self.options.seed,
                 )
-                self.kept.keep("days", known[name])
+                self.kept.keep(part, known[name])
                 progress(str(known[name]))
             yield known[name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,14 +100,13 @@ def live(
     pool: ScoredPool,
     name: str,
     *,
-    ended: float,
     days: float,
     history_hours: float,
     seed: int,
     turn_minutes: int = 10,
 ) -> HabitResult:
-    """Days of a habit that has been there since the beginning of what is stored."""
-    habit = HABITS[name]
+    """The last days, of a habit that has been there since the beginning of what is stored."""
+    habit, ended = HABITS[name], time.time() // DAY * DAY
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         start = ended - days * DAY

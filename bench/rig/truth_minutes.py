@@ -26,7 +26,7 @@ from bench.rig.report import progress
 from bench.rig.scored_pool import Case, Request, ScoredPool
 from bench.rig.signals_modes import Bools, voices
 from bench.rig.signals_traffic import START, Replay, summed
-from bench.rig.truth_clock import Habit
+from bench.rig.truth_habits import HABITS
 from bench.rig.truth_traffic import DAY, HOUR, requests
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import PAGES, Finding
@@ -58,7 +58,7 @@ class DaysResult:
 
 
 def healthy_days(
-    pool: ScoredPool, name: str, habit: Habit, *, days: float, history_hours: float, seed: int
+    pool: ScoredPool, name: str, *, days: float, history_hours: float, seed: int
 ) -> DaysResult:
     """Days of a habit that has been there since the beginning, `history_hours` before them."""
     begin = int(START + (history_hours * HOUR) // HOUR * HOUR)
@@ -67,7 +67,9 @@ def healthy_days(
     arrivals = [
         one
         for hour in np.arange(START, end, HOUR)
-        for one in habit(rng, requests(pool.texts, rng, float(hour), float(hour) + HOUR), pool)
+        for one in HABITS[name](
+            rng, requests(pool.texts, rng, float(hour), float(hour) + HOUR), pool
+        )
     ]
     notices = [one for one in _notices(pool, arrivals) if one.since_unix_nano >= begin * 10**9]
     replay = Replay(list(_sums(pool, arrivals)))

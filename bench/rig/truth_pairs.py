@@ -57,7 +57,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairResult:
-    """What the watch made of a pair; `lines` has routes and layer of each incident."""
+    """What the watch made of a pair; `lines` has a line for each incident."""
 
     pair: Pair
     incidents: int
@@ -98,7 +98,7 @@ def rehearse_pair(
         pair=pair,
         incidents=len(found),
         pages=sum(bool(one.paged_unix_nano) for one in found),
-        lines=tuple(f"{', '.join(_routes(one))}: {layer_of(one)}" for one in found),
+        lines=tuple(_line(one, begin) for one in found),
         is_right=_is_right(pair, found, starts),
     )
 
@@ -119,6 +119,16 @@ def _is_right(pair: Pair, found: Sequence[Incident], starts: tuple[float, float]
         ids = [{one.incident_id for one in each} for each in own]
         return bool(ids[0]) and bool(ids[1]) and len(ids[0] | ids[1]) > 1
     return len(found) == 1 and set(pair.routes) <= set(_routes(found[0]))
+
+
+def _line(incident: Incident, begin: float) -> str:
+    minutes = (incident.opened_unix_nano / 1e9 - begin) / MINUTE
+    signals = dict.fromkeys(f"{each.kind}:{each.signal}" for each in incident.findings)
+    suspects = [f"{each.kind} {each.route}" for each in incident.suspects]
+    return (
+        f"{minutes:.0f} min {incident.severity} {', '.join(_routes(incident))}: "
+        f"{layer_of(incident)} by {', '.join(signals)}; after {', '.join(suspects) or 'nothing'}"
+    )
 
 
 def _routes(incident: Incident) -> list[str]:
