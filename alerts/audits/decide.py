@@ -224,9 +224,9 @@ def caused_by(
     """Returns the possible causes of a drop of this rubric; `causes` are those of the change.
 
     A drop of a generation rubric has the cause generation only where the chunks of the prompt are
-    steady: worse context makes worse answers too. Answers that lack something may do so by a change
-    of chunks that are as relevant as before, and hold less. Where the prompt alone lost relevance,
-    its chunks were lost on the way. Whether chunks are worse by retrieval or corpus no rubric tells.
+    steady: worse context makes worse answers too. Answers that lack something may do so by chunks
+    that are as relevant as before, and hold less. Where the prompt alone lost relevance, its chunks
+    were lost on the way. Whether chunks are worse by retrieval or corpus no rubric tells.
     """
     steady = {result.rubric for result in results if result.state is AuditState.STEADY}
     is_prompt_judged = any(result.rubric == PROMPT and result.n for result in results)
