@@ -106,7 +106,10 @@ def periodic_jobs(
     roll_ups = RollUps(store, parts.dirty_minutes, undone_since(settings, clock))
 
     def read_pages_ahead() -> None:
+        from ragvigil.web.pages.frame import compile_templates
+
         read_ahead(store, int(clock()))
+        compile_templates()
 
     rollups_job = Job(
         name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True

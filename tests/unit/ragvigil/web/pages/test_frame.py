@@ -12,7 +12,7 @@ from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
 from ragvigil.store.records.places import RoutePlace
 from ragvigil.web.identity import Person, Role
-from ragvigil.web.pages.frame import PAGES, Frame
+from ragvigil.web.pages.frame import PAGES, Frame, compile_templates
 from ragvigil.web.scope import Scope
 from ragvigil.web.views.chrome import Chrome
 
@@ -38,6 +38,17 @@ def shown(text: str = PAGE, scope: Scope | None = None, **values: Any) -> str:
         "form_token": "t0ken", "done": "",
     }  # fmt: skip
     return PAGES.from_string(text).render(base | values)
+
+
+def test_templates_are_compiled_before_anybody_opens_a_page() -> None:
+    cache = PAGES.cache
+    assert cache is not None
+    cache.clear()
+    compile_templates.cache_clear()
+    compiled = compile_templates(0.0)
+    names = {name for _, name in cache}  # type: ignore[attr-defined]
+    assert names == set(PAGES.list_templates())
+    assert compiled == len(names) > 50
 
 
 def test_the_bars_say_what_is_watched_and_open() -> None:
