@@ -46,7 +46,7 @@ def test_templates_are_compiled_before_anybody_opens_a_page() -> None:
     cache.clear()
     compile_templates.cache_clear()
     compiled = compile_templates(0.0)
-    names = {name for _, name in cache}  # type: ignore[attr-defined]
+    names = {name for _, name in cache}
     assert names == set(PAGES.list_templates())
     assert compiled == len(names) > 50
 
