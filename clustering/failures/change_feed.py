@@ -6,7 +6,7 @@ The store holds the position: a crash repeats the queries, and they return only 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clustering.failures.masking import masked
@@ -51,7 +51,7 @@ class ChangeFeed:
         self._pending: set[int] = set()
         self._finished: set[int] = set()
         self._feedback_read: float | None = None
-        self._spiked: set[int] = set()
+        self._spiked: set[tuple[Spike, int]] = set()
 
     @property
     def pending(self) -> int | None:
@@ -120,9 +120,14 @@ class ChangeFeed:
         self._feedback_read = now
 
     def _spiked_minutes(self, spikes: Sequence[Spike]) -> set[int]:
-        minutes = {minute for spike in spikes for minute in range(spike.first, spike.last + 60, 60)}
-        fresh = minutes - self._spiked
-        self._spiked = minutes
+        # By spike: an incident that goes on shows more, of minutes that were read for another one.
+        spiked = {
+            (replace(spike, first=0, last=0), minute)
+            for spike in spikes
+            for minute in range(spike.first, spike.last + 60, 60)
+        }
+        fresh = {minute for _, minute in spiked - self._spiked}
+        self._spiked = spiked
         return fresh
 
     def _disliked_minutes(self, now: float) -> list[int]:

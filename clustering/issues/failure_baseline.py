@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragvigil.store.issues.failing_changes import Route
     from ragvigil.store.issues.memberships import Requests, Tally
 
-HOUR = 3600
+HOUR, DAY = 3600, 86_400
 NANOS = 10**9
 UNUSUAL = 0.001
 """Each kind of failure is tested again and again, on every route: so few may pass by chance."""
@@ -68,8 +68,8 @@ class FailureBaseline:
     def is_above(self, failures: Sequence[Failure], *, loose: int) -> bool:
         """Whether failures of one family are more than their routes' background explains.
 
-        Of a service known for longer than a day, they must also be more frequent in the last day
-        than before: what fails seldom, and at the same rate all the time, is its background.
+        They must also be more frequent lately than before: what fails seldom, and at the same rate
+        all the time, is the background of its service, from the first day on.
 
         `loose` is how many of the records in no issue are candidates for issues: they are not
         counted as background. The requests are those since the first failure, times the share that
@@ -77,7 +77,7 @@ class FailureBaseline:
         """
         first = failures[0]
         routes = {failure.route for failure in failures}
-        since = min(failure.time_unix_nano for failure in failures) // 10**9
+        since = min(failure.time_unix_nano for failure in failures) // NANOS
         share = sum(failure.inclusion_probability for failure in failures) / len(failures)
         others = self._failing(first.service, first.environment, first.family, routes)
         background = Background(
@@ -90,19 +90,33 @@ class FailureBaseline:
         return is_more and self._is_unusual(failures, background.requests, share)
 
     def _is_unusual(self, failures: Sequence[Failure], requests: int, share: float) -> bool:
-        """Whether the last day has more of them than the days before; true in the first day."""
+        """Whether there are more of them lately than before, or anyhow too many.
+
+        Lately is the last day, of a service known for less than two days the second half of that
+        time. Where there is no past at all, only what fails often stands out.
+        """
         first = failures[0]
         routes = {failure.route for failure in failures}
-        day_ago = self._now - 24 * HOUR
-        recent = sum(failure.time_unix_nano >= day_ago * NANOS for failure in failures)
-        of_day = self._scored(first.service, first.environment, routes, day_ago, share)
-        before = requests - of_day
+        since = self._splits(first.service, first.environment, routes)
+        recent = sum(failure.time_unix_nano >= since * NANOS for failure in failures)
+        lately = self._scored(first.service, first.environment, routes, since, share)
+        before = requests - lately
         if before <= 0:
-            return True
+            return len(failures) >= UNHEALTHY * requests
         past = Background(failing=len(failures) - recent, requests=before)
         if past.failing >= UNHEALTHY * before:
             return True
-        return is_above(recent, max(of_day, recent), past, chance=UNUSUAL)
+        return is_above(recent, max(lately, recent), past, chance=UNUSUAL)
+
+    def _splits(self, service: str, environment: str, routes: set[str]) -> float:
+        """The hour (seconds since the epoch) that parts what is lately from what was before."""
+        hours = [
+            row.start
+            for row in self._requests
+            if (row.service, row.environment) == (service, environment) and row.route in routes
+        ]
+        known = self._now - min(hours, default=self._now)
+        return (self._now - min(DAY, known / 2)) // HOUR * HOUR
 
     def explained(self, failure: Failure, since: float) -> float:
         """How many failures the service's background explains since then (seconds)."""

@@ -88,6 +88,20 @@ def test_refusals_fail_for_the_time_of_an_incident_and_are_its_issue(works: Work
     assert [issue.members for issue in works.issues()] == [5]
 
 
+def test_what_an_incident_shows_later_is_looked_for_in_the_minutes_read_before(
+    works: Works,
+) -> None:
+    keep(works.store, *(refusing(n) for n in range(1, 6)))
+    incident = incident_of("missing_citations:uncited")
+    open_incident(works.store, incident)
+    works.turn()
+    assert where(works.store) == {}
+    later = replace(incident.findings[0], finding_id="f2", signal="refusal:refused")
+    open_incident(works.store, replace(incident, findings=(*incident.findings, later)))
+    works.turn()
+    assert sorted(where(works.store)) == [1, 2, 3, 4, 5]
+
+
 def test_a_route_that_the_incident_does_not_name_joins_where_it_shows_as_clearly(
     works: Works,
 ) -> None:
