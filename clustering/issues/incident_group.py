@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from clustering.issues.background_rate import LEAST_MEMBERS, Background, is_above
@@ -62,17 +62,26 @@ def own_failures(
 
     A rate that rose a little joins nothing: most of its answers would have failed anyhow.
     """
-    by_key: dict[Key, list[Failure]] = defaultdict(list)
+    by_kind: dict[Key, list[Failure]] = defaultdict(list)
     for failure in failures:
         if window.holds(failure):
-            by_key[key_of(failure)].append(failure)
-    own = [
-        failure
-        for key, same in by_key.items()
-        if _is_more(len(same), traffic.failed_before.get(key, 0), traffic, _names(window, same))
+            for kind in _kinds(key_of(failure)):
+                by_kind[kind].append(failure)
+    before = Counter[Key]()
+    for key, count in traffic.failed_before.items():
+        before.update(dict.fromkeys(_kinds(key), count))
+    own = {
+        failure.key: failure
+        for kind, same in by_kind.items()
+        if _is_more(len(same), before[kind], traffic, _names(window, kind, same))
         for failure in same
-    ]
-    return sorted(own, key=lambda failure: (failure.time_unix_nano, failure.key))
+    }
+    return sorted(own.values(), key=lambda failure: (failure.time_unix_nano, failure.key))
+
+
+def _kinds(key: Key) -> list[Key]:
+    """A key for each of its labels: an answer that fails in two ways is of both kinds."""
+    return [replace(key, label=label) for label in {part.strip() for part in key.label.split(",")}]
 
 
 class Counted(Protocol):
@@ -132,8 +141,8 @@ def _is_more(count: int, before: int, traffic: RouteTraffic, is_named: bool) -> 
     )
 
 
-def _names(window: IncidentWindow, failures: Sequence[Failure]) -> bool:
-    return any(_is_named(failure, window.signals) for failure in failures)
+def _names(window: IncidentWindow, kind: Key, failures: Sequence[Failure]) -> bool:
+    return any(_is_named(replace(each, label=kind.label), window.signals) for each in failures)
 
 
 def _is_named(failure: Failure, signals: Collection[str]) -> bool:

@@ -11,14 +11,14 @@ from clustering.issues.metrics import ExposedIssue, is_worth_a_ticket
 from clustering.issues.provisional import key_of
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import Incident, IncidentState, Severity
-from ragvigil.model.issue import MemberBy
+from ragvigil.model.issue import Failure, MemberBy
 from ragvigil.model.notice import Cause
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import incidents
 from tests.outcomes import NOW, SECOND, outcome_of
-from tests.unit.clustering.issue_examples import failure
+from tests.unit.clustering.issue_examples import HOUR, START, failure
 from tests.unit.clustering.issues.test_job import Works, keep, many, placed, where
 
 MINUTE = 60 * SECOND
@@ -183,3 +183,29 @@ def test_only_kinds_that_are_more_frequent_than_before_join(
         failed_before={key_of(first): before}, requests_before=20_000, requests=200
     )
     assert len(own_failures(window, failures, traffic)) == joins
+
+
+def test_an_answer_that_fails_in_a_further_way_is_of_the_incident_all_the_same() -> None:
+    def labelled(first: int, count: int, label: str) -> list[Failure]:
+        return [failure(str(first + n), hours=0.01 * n, label=label) for n in range(count)]
+
+    failures = [
+        *labelled(0, 6, "unsupported"),
+        *labelled(10, 1, "unsupported,contradicted"),
+        *labelled(20, 2, "contradicted"),
+    ]
+    window = IncidentWindow(
+        incident_id="i1",
+        service="desk",
+        environment="prod",
+        routes=frozenset(),
+        signals=frozenset({"groundedness:unsupported"}),
+        first=START,
+        last=START + HOUR,
+    )
+    traffic = RouteTraffic(
+        failed_before={key_of(failures[-1]): 500}, requests_before=20_000, requests=200
+    )
+    own = own_failures(window, failures, traffic)
+    assert {each.label: each for each in own}.keys() == {"unsupported", "unsupported,contradicted"}
+    assert len(own) == 7
