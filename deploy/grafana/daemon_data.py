@@ -88,6 +88,7 @@ PIPELINE = Section(
             "that came after their tick of five minutes had closed (it is computed again).",
             "Late: the exporter's batch delay is long. Cut: raise its attribute limit.",
             Query(expr=hourly("ragvigil_late_spans_total"), name="late spans"),
+            Query(expr=hourly("ragvigil_split_traces_total", "what"), name="of several: {{what}}"),
             Query(expr=hourly("ragvigil_duplicate_spans_total"), name="spans sent twice"),
             Query(expr=hourly("ragvigil_truncated_records_total", "what"), name="cut {{what}}"),
             Query(expr=hourly("ragvigil_clock_skew_traces_total"), name="wrong clock"),

@@ -214,6 +214,8 @@ def _jobs(
             clock.now,
             None if part.leads else undone_since(settings, clock.now),
         ),
+        parts.pipeline.joining.offer,
+        clock.now,
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
     )

@@ -30,6 +30,7 @@ from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.app.pipeline.joining import Joining
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.loop import PipelineParts
 from ragvigil.app.pipeline.pool import ScoringPool
@@ -213,6 +214,7 @@ def _pipeline(
         noticing=noticing,
         heartbeat=Heartbeat(settings.data_dir),
         quarantine=Quarantine(Suspects(settings.data_dir), reader, settings.data_dir / "spool"),
+        joining=Joining(store),
     )
 
 

@@ -41,7 +41,9 @@ class Outcome:
     `time_unix_nano` decides which windows count it. It is pinned at the first closing, so that all
     generations of a trace share one key. `gone` are ids of records that an earlier generation had
     and this one lacks; they get tombstones. `feedback` is all that the trace carries, on any
-    answer. `kept` are the ids of the spans that the settings keep, None if they keep all.
+    answer. `kept` are the ids of the spans that the settings keep, None if they keep all;
+    `kept_before` counts spans of the trace that are stored already. `tells` is set where another
+    daemon may have the rest of the trace: who stored its records, empty if nobody knows.
     """
 
     trace: Trace
@@ -51,3 +53,5 @@ class Outcome:
     feedback: tuple[FeedbackEvent, ...] = ()
     gone: tuple[str, ...] = ()
     kept: frozenset[str] | None = None
+    kept_before: int = 0
+    tells: str | None = None

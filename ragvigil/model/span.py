@@ -50,6 +50,8 @@ class Closed(StrEnum):
     LATE_SPAN = "late_span"
     BACKFILL_END = "backfill_end"
     SHUTDOWN = "shutdown"
+    JOINED = "joined"
+    """Its parts came to several daemons, and were put together from the store."""
 
 
 class Signal(Enum):
@@ -161,6 +163,7 @@ class Trace:
     `received_unix_nano` is when the first of its spans arrived; it never changes between
     generations, so that rows of a re-scored trace land on the same key. `backfill` names the
     declared backfill run, or is empty for live traffic. A trace has `spans` or is `plain`.
+    `least_generation` is set where spans were left out of the store, and cannot be counted.
     """
 
     trace_id: str
@@ -169,8 +172,9 @@ class Trace:
     received_unix_nano: int
     backfill: str = ""
     plain: PlainSpans | None = None
+    least_generation: int = 0
 
     @property
     def generation(self) -> int:
         """Number of distinct spans: replays of the same spans give the same generation."""
-        return self.plain.count if self.plain else len(self.spans)
+        return max(self.least_generation, self.plain.count if self.plain else len(self.spans))

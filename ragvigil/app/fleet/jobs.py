@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from ragvigil.app.fleet.edge import EdgeNoticing, EdgeWork
 from ragvigil.app.fleet.feed import Feed
+from ragvigil.app.fleet.late_spans import LateSpanWork
 from ragvigil.app.fleet.leading import Leading
 from ragvigil.app.pipeline.balance import SpanBalance
 from ragvigil.app.pipeline.loop import Pipeline
@@ -15,7 +16,7 @@ from ragvigil.app.settings.fleet import Role
 from ragvigil.store.engine.store import Store
 from ragvigil.store.fleet.members import BEAT_SECONDS, Member
 
-MINUTES_SECONDS, MINUTE = 2.0, 60.0
+MINUTES_SECONDS, LATE_SECONDS, MINUTE = 2.0, 10.0, 60.0
 
 
 def address_of(settings: Settings) -> str:
@@ -43,7 +44,12 @@ def describe(
     )
 
 
-def edge_jobs(work: EdgeWork, noticing: EdgeNoticing | None, roles: Collection[Role]) -> list[Job]:
+def edge_jobs(
+    work: EdgeWork,
+    late_spans: LateSpanWork,
+    noticing: EdgeNoticing | None,
+    roles: Collection[Role],
+) -> list[Job]:
     """Of every daemon over a server; what only an edge does is left out where it is none."""
     jobs = [
         Job(name="beat", every_seconds=BEAT_SECONDS, function=work.beat),
@@ -52,6 +58,8 @@ def edge_jobs(work: EdgeWork, noticing: EdgeNoticing | None, roles: Collection[R
     if Role.EDGE in roles:
         orphans = work.take_orphans
         jobs.append(Job(name="orphans", every_seconds=MINUTE, function=orphans, is_long=True))
+        parts = late_spans.run
+        jobs.append(Job(name="late_spans", every_seconds=LATE_SECONDS, function=parts))
     if noticing is not None:
         jobs.append(Job(name="epochs", every_seconds=MINUTE, function=noticing.refresh))
     return jobs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 import structlog
@@ -12,6 +12,7 @@ import structlog
 from ragvigil.app.fleet.edge import EdgeNoticing, EdgeWork
 from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import address_of, analyst_jobs, edge_jobs
+from ragvigil.app.fleet.late_spans import LateSpanWork
 from ragvigil.app.fleet.leading import Leading
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
@@ -89,15 +90,18 @@ class Part:
     def own_jobs(
         self,
         work: Callable[[], EdgeWork],
+        join: Callable[[Iterable[str], int], None],
+        clock: Callable[[], float],
         noticing: object,
         feed: Callable[[], Feed],
     ) -> list[Job]:
         """Jobs that only daemons of one server have."""
         if not self.is_shared:
             return []
-        self._work = work()
+        self._work = own = work()
+        late_spans = LateSpanWork(self._store, lambda: own.members, join, clock)
         edge_noticing = noticing if isinstance(noticing, EdgeNoticing) else None
-        jobs = edge_jobs(self._work, edge_noticing, self.roles)
+        jobs = edge_jobs(own, late_spans, edge_noticing, self.roles)
         return [*jobs, *analyst_jobs(feed(), self.leading)] if self.leads else jobs
 
     def section(self) -> dict[str, object]:

@@ -25,6 +25,7 @@ from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.erased_traces import without_erased
 from ragvigil.app.pipeline.idle import IdleWait
+from ragvigil.app.pipeline.joining import Joining
 from ragvigil.app.pipeline.known import is_part, is_stored
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.noticing import Noticing
@@ -69,6 +70,7 @@ class PipelineParts:
     noticing: Noticing
     heartbeat: Heartbeat
     quarantine: Quarantine
+    joining: Joining
 
 
 class Pipeline:
@@ -155,8 +157,10 @@ class Pipeline:
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
         self._backlog.add(parts.assemblies.close_due(now) + self._relieve_memory(now))
         self._measure_backlog(now)
-        is_busy = self._score_batch(now)
-        self._count_duplicates(parts.assemblies.drain_duplicates())
+        is_busy = self._score_batch(now) or self._join(now)
+        duplicates = parts.assemblies.drain_duplicates()
+        metrics.DUPLICATE_SPANS.inc(len(duplicates))
+        parts.sink.account(duplicate=duplicates)
         # Other threads read the number: the assemblies change while they would count.
         self.open_traces = parts.assemblies.open_traces()
         has_jobs = next(parts.pool.closings(), None) is not None
@@ -185,6 +189,15 @@ class Pipeline:
         is_busy = self._score_large() or bool(closings)
         self._collect()
         return is_busy
+
+    def _join(self, now: float) -> bool:
+        """Scores traces anew whose spans came to several daemons; returns whether any waited."""
+        parts = self._parts
+        if taken := parts.joining.take():
+            self._flush(trace_id for trace_id, _ in taken)
+            outcomes = parts.joining.outcomes(taken, parts.scorer, self._context())
+            parts.sink.add(*outcomes, now)
+        return bool(taken)
 
     def _score_large(self) -> bool:
         """Scores one large trace, in a worker where there is one; returns whether it did."""
@@ -265,7 +278,8 @@ class Pipeline:
     def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
         """Accounts for quarantined closings and those that the store has; returns the others."""
         unsure = [closing.trace_id for closing in closings if self._may_be_stored(closing)]
-        stored = self._lookup(unsure) if unsure else {}
+        self._flush(unsure)
+        stored = self._parts.lookup(unsure) if unsure else {}
         unscored = []
         for closing in without_erased(closings, self._parts.sink):
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
@@ -282,13 +296,13 @@ class Pipeline:
                 unscored.append((closing, earlier))
         return unscored
 
-    def _lookup(self, trace_ids: list[str]) -> Mapping[str, StoredTrace]:
-        """Reads these traces from the store, after what the pool and the sink hold of them."""
-        in_question = frozenset(trace_ids)
+    def _flush(self, trace_ids: Iterable[str]) -> None:
+        """Has what pool and sink hold of these traces written, so that the store can be asked."""
+        if not (in_question := frozenset(trace_ids)):
+            return
         while any(closing.trace_id in in_question for closing, _ in self._parts.pool.closings()):
             self._collect(WAIT_SECONDS)
         self._parts.sink.send_if_it_holds(in_question)
-        return self._parts.lookup(trace_ids)
 
     def _score(self, unscored: Sequence[Unscored]) -> None:
         heartbeat = self._parts.heartbeat
@@ -297,7 +311,7 @@ class Pipeline:
             outcomes = self._parts.scorer.outcomes(
                 unscored, self._context(), lean=self.is_behind, beat=heartbeat.beat
             )
-            _observe_seconds(time.perf_counter() - started, len(unscored))
+            metrics.observe_scoring(time.perf_counter() - started, len(unscored))
             self._parts.sink.add(unscored, outcomes, self._clock())
 
     def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
@@ -321,7 +335,7 @@ class Pipeline:
                 self._score(unscored)
                 continue
             worker_counters.add(result.counter_increases)
-            _observe_seconds(result.seconds, len(unscored))
+            metrics.observe_scoring(result.seconds, len(unscored))
             closings = [closing for closing, _ in unscored]
             self._parts.sink.absorb(closings, result.batch, result.summary, self._clock())
 
@@ -355,11 +369,6 @@ class Pipeline:
         self._parts.quarantine.keep(ref.seq for ref in closing.refs)
         self._parts.sink.account(quarantined=closing.stored, duplicate=closing.duplicates)
 
-    def _count_duplicates(self, duplicates: list[int]) -> None:
-        """Accounts for spans that came again after their trace had closed."""
-        metrics.DUPLICATE_SPANS.inc(len(duplicates))
-        self._parts.sink.account(duplicate=duplicates)
-
     def _checkpoint(self, now: float) -> None:
         """Writes, every few seconds, the last frame that nothing needs any more.
 
@@ -388,9 +397,3 @@ class Pipeline:
             if not self._checkpoint_error:  # read again after a restart
                 log.error("the checkpoint cannot be written", error=str(error))
             self._checkpoint_error = str(error)
-
-
-def _observe_seconds(seconds: float, traces: int) -> None:
-    """Counts every trace of a batch at the batch's mean time."""
-    for _ in range(traces):
-        metrics.SCORING.observe(seconds / traces)

@@ -11,6 +11,12 @@ RECORDS = Counter("ragvigil_trace_outcomes", "Closed traces, by outcome.", ["out
 LATE_SPANS = Counter(
     "ragvigil_late_spans", "Spans that arrived after their trace had closed and re-scored it."
 )
+SPLIT_TRACES = Counter(
+    "ragvigil_split_traces",
+    "Traces whose spans came to several daemons, by what this one did with them: joined, handed to "
+    "the daemon that has their answer, or given up because the rest did not come.",
+    ["what"],
+)
 DUPLICATE_SPANS = Counter("ragvigil_duplicate_spans", "Spans received again and not counted twice.")
 TRUNCATED = Counter(
     "ragvigil_truncated_records", "Records whose spans were cut before they were sent.", ["what"]
@@ -56,3 +62,9 @@ LOST_SPANS = Gauge(
 LEDGER_MISMATCH = Gauge(
     "ragvigil_ledger_mismatch_spans", "Acknowledged spans that the ledger cannot place; 0 is right."
 )
+
+
+def observe_scoring(seconds: float, traces: int) -> None:
+    """Counts every trace of a batch at the batch's mean time."""
+    for _ in range(traces):
+        SCORING.observe(seconds / traces)

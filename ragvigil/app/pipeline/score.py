@@ -77,6 +77,16 @@ class TraceScorer:
             for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
+    def joined(self, trace: Trace, earlier: StoredTrace, context: RecordContext) -> Outcome:
+        """The outcome of a trace that was put together of stored spans: none is stored again.
+
+        Feedback that its spans carry was stored with them.
+        """
+        (records,) = self._records([trace], context)
+        scored = tuple(self._scored(records, lambda: None, lean=False))
+        outcome = _outcome(trace, earlier, scored, frozenset(), context.bars)
+        return replace(outcome, feedback=(), tells=None, kept_before=len(trace.spans))
+
     def late(self, closing: Closing, earlier: StoredTrace) -> Outcome:
         """The outcome of spans that came after a later generation of their trace was stored."""
         trace = self._fetcher.fetch(closing)
@@ -87,6 +97,7 @@ class TraceScorer:
             time_unix_nano=time_unix_nano,
             feedback=feedback_of(trace),
             kept=self._fetcher.kept(trace),
+            tells=None if trace.plain or trace.backfill else earlier.replica,
         )
 
     def _trace(self, closing: Closing, earlier: StoredTrace | None) -> Trace:
@@ -149,6 +160,17 @@ def _outcome(
         feedback=() if kind is TraceOutcome.OFFLINE else feedback_of(trace),
         gone=tuple(record_id for record_id in before if record_id not in present),
         kept=kept,
+        tells="" if kind is TraceOutcome.NOT_RAG and _is_part(trace) else None,
+    )
+
+
+def _is_part(trace: Trace) -> bool:
+    """Whether the trace has a root elsewhere, and spans that may belong to an answer there."""
+    if trace.plain or trace.backfill or not trace.spans:
+        return False
+    ids = {span.span_id for span in trace.spans}
+    return all(span.parent_span_id for span in trace.spans) and not ids.issuperset(
+        span.parent_span_id for span in trace.spans
     )
 
 

@@ -56,6 +56,7 @@ KEPT = {
     "root_causes": ("scores_days", "toDate(written)"),
     "checkpoints": ("deltas_days", "toDate(written)"),
     "dirty_minutes": ("spans_days", "toDate(written)"),
+    "late_spans": ("spans_days", "toDate(written)"),
     "members": ("spans_days", "toDate(beat)"),
     "questions": ("spans_days", "toDate(written)"),
     "erasures": ("deltas_days", "toDate(written)"),

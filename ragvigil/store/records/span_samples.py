@@ -60,7 +60,9 @@ def _trace(trace_id: str, spans: list[Span]) -> Trace:
 
 def _span(row: Mapping[str, Any]) -> Span:
     start = int(row["start_nanos"])
-    events = list(zip(row["Events.Name"], row["Events.Attributes"], strict=True))
+    events = list(
+        zip(row["event_nanos"], row["Events.Name"], row["Events.Attributes"], strict=True)
+    )
     return Span(
         trace_id=row["TraceId"],
         span_id=row["SpanId"],
@@ -73,12 +75,14 @@ def _span(row: Mapping[str, Any]) -> Span:
         status_message=row["StatusMessage"],
         attributes=row["SpanAttributes"],
         events=tuple(
-            Event(name=name, time_unix_nano=0, attributes=attributes)
-            for name, attributes in events
+            Event(name=name, time_unix_nano=int(time), attributes=attributes)
+            for time, name, attributes in events
             if "log.body" not in attributes
         ),
         logs=tuple(
-            _log(row, name, attributes) for name, attributes in events if "log.body" in attributes
+            _log(row, int(time), name, attributes)
+            for time, name, attributes in events
+            if "log.body" in attributes
         ),
         resource=Resource(attributes=row["ResourceAttributes"]),
         scope=Scope(name=row["ScopeName"], version=row["ScopeVersion"]),
@@ -86,12 +90,14 @@ def _span(row: Mapping[str, Any]) -> Span:
     )
 
 
-def _log(row: Mapping[str, Any], name: str, attributes: Mapping[str, str]) -> LogRecord:
+def _log(
+    row: Mapping[str, Any], time_unix_nano: int, name: str, attributes: Mapping[str, str]
+) -> LogRecord:
     """A log record, which the table keeps as an event."""
     return LogRecord(
         trace_id=row["TraceId"],
         span_id=row["SpanId"],
-        time_unix_nano=0,
+        time_unix_nano=time_unix_nano,
         event_name=name,
         body=_value(attributes["log.body"]),
         attributes={key: value for key, value in attributes.items() if key != "log.body"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
+from ragvigil.model.span import Closed
 from ragvigil.store.engine.batch import Batch, Row, Rows, Tombstones, token_of
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import declare, nanos
@@ -29,7 +30,18 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
     from ragvigil.store.settings import StoreSettings
 
-ORDER = ("documents", "spans", "records", "record_shapes", "scores", "feedback", "traces")
+ORDER = (
+    *(
+        "documents",
+        "spans",
+        "records",
+        "record_shapes",
+        "scores",
+        "feedback",
+        "late_spans",
+        "traces",
+    ),
+)
 """The order in which tables are filled: a row in `traces` proves that the rest is stored."""
 DAY = 86_400
 _COLUMNS = {
@@ -38,6 +50,7 @@ _COLUMNS = {
     "records": RECORD_COLUMNS,
     "record_shapes": SHAPE_COLUMNS,
     "scores": SCORE_COLUMNS,
+    "late_spans": declare("late_spans", ("trace_id", "owner", "spans", "replica", "epoch")),
     "traces": declare(
         "traces",
         (
@@ -56,7 +69,7 @@ class StoredTrace:
     """The newest stored generation of a trace; `received_unix_nano` is when its first one came.
 
     `generation` is the number of its spans; `not_kept` of them were left out by the settings.
-    `replica` is the daemon that stored it.
+    `replica` is the daemon that stored it; `is_joined` tells that its spans came to several.
     """
 
     generation: int
@@ -65,6 +78,7 @@ class StoredTrace:
     record_ids: tuple[str, ...] = ()
     not_kept: int = 0
     replica: str = ""
+    is_joined: bool = False
 
     def parted(self, spans: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
         """Spans of this trace, told apart by number alone: those kept, and those left out."""
@@ -126,7 +140,12 @@ class TraceRows:
         self._bytes += size
         for scored in outcome.records:
             self._add_record(scored, stamp)
-        self._rows["traces"].append(self._trace_row(outcome, stamp, kept=len(rows)))
+        kept = len(rows) + outcome.kept_before
+        self._rows["traces"].append(self._trace_row(outcome, stamp, kept=kept))
+        if outcome.tells is not None and self._writer[0]:  # an embedded store has one daemon
+            self._rows["late_spans"].append(
+                (trace.trace_id, outcome.tells, stamp.generation, *self._writer)
+            )
         self._names.append(_name_of(outcome, stamp.generation))
         self._note(outcome, stamp)
         if self._since is None:
@@ -318,6 +337,7 @@ def _stored(row: Mapping[str, object]) -> StoredTrace:
         record_ids=tuple(ids),
         not_kept=max(0, generation - int(str(row["kept"]))),
         replica=str(row.get("writer", "")),
+        is_joined=row.get("closed") == Closed.JOINED,
     )
 
 

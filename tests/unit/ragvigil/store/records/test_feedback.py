@@ -119,6 +119,7 @@ def test_days_of_the_settings_become_the_tables_time_to_live(store: Store) -> No
         assert retention.apply_days(store) == [
             "ALTER TABLE spans MODIFY TTL toDate(Received) + INTERVAL 3 DAY",
             "ALTER TABLE dirty_minutes MODIFY TTL toDate(written) + INTERVAL 3 DAY",
+            "ALTER TABLE late_spans MODIFY TTL toDate(written) + INTERVAL 3 DAY",
             "ALTER TABLE members MODIFY TTL toDate(beat) + INTERVAL 3 DAY",
             "ALTER TABLE questions MODIFY TTL toDate(written) + INTERVAL 3 DAY",
         ]

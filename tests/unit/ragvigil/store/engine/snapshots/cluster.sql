@@ -1320,6 +1320,22 @@ ORDER BY written
 TTL toDate(written) + INTERVAL 14 DAY
 SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
 
+CREATE TABLE IF NOT EXISTS late_spans ON CLUSTER `main`
+(
+    trace_id String CODEC(ZSTD(1)),
+
+    owner LowCardinality(String) CODEC(ZSTD(1)),
+    spans UInt32 CODEC(ZSTD(1)),
+    replica LowCardinality(String) CODEC(ZSTD(1)),
+    epoch UInt32 CODEC(ZSTD(1)),
+    written DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree
+PARTITION BY toDate(written)
+ORDER BY (written, trace_id)
+TTL toDate(written) + INTERVAL 14 DAY
+SETTINGS ttl_only_drop_parts = 1, fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
 ALTER TABLE ledger ON CLUSTER `main`
     ADD COLUMN IF NOT EXISTS not_kept UInt32 CODEC(ZSTD(1)) AFTER lost;
 
@@ -1412,6 +1428,10 @@ ENGINE = ReplicatedReplacingMergeTree(written)
 ORDER BY name
 TTL toDate(written) + INTERVAL 400 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000;
+
+ALTER TABLE findings ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS earliest DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)) AFTER since,
+    ADD COLUMN IF NOT EXISTS latest DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)) AFTER earliest;
 
 CREATE TABLE IF NOT EXISTS label_bars ON CLUSTER `main`
 (

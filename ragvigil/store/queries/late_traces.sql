@@ -1,0 +1,7 @@
+-- What is stored of some traces: distinct spans, who stored them, and who has the root.
+SELECT
+    TraceId AS trace_id, uniqExact(SpanId) AS spans, uniqExact(Replica) AS writers,
+    anyIf(toString(Replica), ParentSpanId = '') AS root_writer
+FROM spans
+WHERE TraceId IN {trace_ids:Array(String)} AND Received >= toDateTime({since:UInt32}, 'UTC')
+GROUP BY TraceId
