@@ -43,8 +43,11 @@ class Model:
     def odds(self, signs: Iterable[str]) -> Floats:
         """The log odds of each of `CLASSES`, for the signs of a sentence."""
         # In order: sums of floats differ by their order, and a set has another in every process.
-        places = sorted(self.place[sign] for sign in signs if sign in self.place)
-        chosen: Floats = self.bias + self.pairs[np.ix_(places, places)].sum(axis=(0, 1))
+        places = np.array(
+            sorted([self.place[sign] for sign in signs if sign in self.place]), dtype=np.intp
+        )
+        # As `np.ix_` would, which takes as long as the sum.
+        chosen: Floats = self.bias + self.pairs[places[:, None], places].sum(axis=(0, 1))
         return chosen
 
 

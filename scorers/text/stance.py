@@ -125,24 +125,22 @@ def _is_mixed(sentence: str, language: str) -> bool:
     own = kinds(sentence, language)
     if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own) or asks(sentence):
         return False
+    # A sentence of eight pieces is divided in 20 ways, and one of many denials has most of them in
+    # the rest: to see that, no signs are needed.
     return any(
-        weigh(clause, language)[0] > SURE_CLAUSE
+        not _is_of_the_search(rest, language)
+        and not _OWN_MATTERS.isdisjoint(kinds(clause, language))
+        and weigh(clause, language)[0] > SURE_CLAUSE
         and weigh(rest, language)[1] > STATED_REST
         and _CONDITION.isdisjoint(signs(clause, language))
-        and not _OWN_MATTERS.isdisjoint(kinds(clause, language))
         and _is_substance(rest, language)
         for clause, rest in divided(sentence, language)
     )
 
 
 def _is_substance(rest: str, language: str) -> bool:
-    """Whether what stands beside a refusing clause is no question, reason, courtesy or search."""
-    own = signs(rest, language)
-    return (
-        _SUBORDINATE.isdisjoint(own)
-        and not is_courtesy(rest)
-        and not _is_of_the_search(rest, language)
-    )
+    """Whether what stands beside a refusing clause is no question, reason or courtesy."""
+    return _SUBORDINATE.isdisjoint(signs(rest, language)) and not is_courtesy(rest)
 
 
 def _without_caveats(parts: Sequence[Sentence], refusing: list[Sentence]) -> list[Sentence]:
