@@ -43,7 +43,8 @@ class Number:
 
     `is_logged` compares logarithms: for positive numbers with a long tail. `is_anchored` is false
     where the zero is arbitrary, so that a change in percent has no meaning. `is_graded` says that a
-    local model gives it: its grades lie where the model puts them, crowded at one end, say.
+    local model gives it: its grades lie where the model puts them, crowded at one end, say. Grades
+    and what `is_share` lie between 0 and 1.
     """
 
     signal: str
@@ -54,6 +55,12 @@ class Number:
     is_logged: bool = False
     is_anchored: bool = True
     is_graded: bool = False
+    is_share: bool = False
+
+    def is_bounded(self, *, is_fall: bool) -> bool:
+        """Whether a value can lie only so far from the mean on this side: a count is at least 0."""
+        is_count = self.is_anchored and not self.is_logged
+        return self.is_share or self.is_graded or (is_count and is_fall)
 
 
 RATES = (
@@ -131,6 +138,7 @@ _NUMBERS = (
         unit="answers",
         layer=Layer.RETRIEVAL,
         causes=(Cause.RETRIEVAL, Cause.GENERATION, Cause.CORPUS),
+        is_share=True,
     ),
     Number(
         signal="citation_coverage",
@@ -138,6 +146,7 @@ _NUMBERS = (
         unit="answers",
         layer=Layer.GENERATION,
         causes=(Cause.GENERATION,),
+        is_share=True,
     ),
     Number(
         signal="citations",
@@ -175,6 +184,7 @@ _NUMBERS = (
         unit="requests",
         layer=Layer.RETRIEVAL,
         causes=(Cause.RETRIEVAL,),
+        is_share=True,
     ),
     Number(
         signal="chunk_characters",

@@ -246,7 +246,9 @@ class MovedDetector:
         floor = self._floor(group.number, shift)
         if shift.n < self._settings.fewest_requests or abs(shift.change) < floor:
             return False
-        if shift.z < LEAST_Z or shift.agreement < LEAST_AGREEMENT:
+        is_bounded = group.number.is_bounded(is_fall=shift.change < 0)
+        z = shift.bounded_z if is_bounded else shift.z
+        if z < LEAST_Z or shift.agreement < LEAST_AGREEMENT:
             return False
         return not _is_expected(group, route, shift, floor, accepted)
 

@@ -261,6 +261,24 @@ def test_a_finding_of_an_earlier_life_goes_on() -> None:
     assert {found.finding_id for _, found in given} == {before.finding_id}
 
 
+@pytest.mark.parametrize(("mean", "is_moved"), [(0.9, False), (0.6, True)])
+def test_a_few_zeros_more_among_many_ones_come_by_chance(mean: float, *, is_moved: bool) -> None:
+    """Nearly every answer cites all; 5 of 48 that cite nothing lie 6 standard errors off."""
+    cite = named("citation_coverage")
+
+    def ones(mean: float, n: float) -> Cell:
+        return n, n * mean, n * mean
+
+    table, start = hours(lambda _: {cite: ones(0.988, 80)}, 24 * DAYS), START + 24 * DAYS * HOUR
+    watched = MovedDetector(MovedSettings())
+    found = []
+    for place in range(150):
+        late = place >= 120
+        add(table, start + place * MINUTE, {cite: ones(mean if late else 0.988, 1.6)})
+        found += watched.step(table, start + (place + 1) * MINUTE, {})
+    assert bool(found) is is_moved
+
+
 def test_another_version_of_a_scorer_has_no_past() -> None:
     table, watched = past(flat), MovedDetector(MovedSettings())
     start = table.end
