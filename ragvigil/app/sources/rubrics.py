@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 NANOS = 10**9
 RENEWED_DAYS = 30
-"""Rows older than this are written anew at a start, so that none reaches its time to live."""
+"""Rows written longer ago are written anew at a start, so that none reaches its time to live."""
 MOST_LIVE = 50
 """Accepted rubrics at a time: each judged one costs a call on every sampled answer."""
 
@@ -65,19 +65,20 @@ class AcceptedRubrics:
         self._lock = threading.Lock()
 
     def load(self) -> None:
-        """Takes up what people accepted. Raises StoreError."""
-        oldest = (self._clock() - RENEWED_DAYS * 86_400) * NANOS
+        """Takes up what people accepted, and writes rows anew that grow old. Raises StoreError."""
         rows = stored.find(self._store)
         use_accepted(rubric for row in rows if (rubric := _parsed(row)) is not None)
-        for row in rows:
-            if row.accepted_unix_nano < oldest:
-                stored.write(self._store, row, self._now())
+        oldest = max(0, int(self._clock()) - RENEWED_DAYS * 86_400)
+        for row in stored.written_before(self._store, oldest):
+            stored.write(self._store, row, self._now())
 
     def bind(
         self, facts: dict[str, RubricFacts], bars: dict[str, float], judging: JudgeAccess
     ) -> None:
         """Keeps what a rubric that is accepted or removed changes: facts and bars, by rubric.
 
+        Other threads read both meanwhile: entries are set and taken out one at a time, so whoever
+        goes through all of them takes a copy first.
         Enters those that `load` took up: facts of a runner made before do not know their bars.
         """
         self._facts, self._bars, self._judging = facts, bars, judging

@@ -49,6 +49,11 @@ def find(
     return ACCEPTED.read(store, "accepted_rubrics_find", parameters, priority=priority)
 
 
+def written_before(store: Store, before: int) -> list[AcceptedRubric]:
+    """The live rubrics whose rows are older than that (seconds). Raises as `Store.read` does."""
+    return ACCEPTED.read(store, "accepted_rubrics_old", {"before": before})
+
+
 def unscored(
     store: Store, minutes: Collection[int], rubrics: Sequence[str], limit: int
 ) -> list[Key]:
