@@ -1,7 +1,8 @@
 """Three faults of the example service at a time, and a tenth of others: each gets its own issue.
 
     .venv/bin/python bench/issues.py [--small] [--seed N] [--combinations N]
-    .venv/bin/python bench/issues.py --incidents FAULT ... [--folder DIR] [--seed N]
+    .venv/bin/python bench/issues.py --incidents FAULT ... [--desk] [--folder DIR] [--seed N]
+    .venv/bin/python bench/issues.py --healthy DAYS [--desk] [--folder DIR] [--seed N]
 
 A daemon knows hours of healthy traffic; then an hour has half of its answers healthy, a tenth with
 any of the other faults (background), the rest with one of three. A stand-in judge that reads texts
@@ -9,6 +10,8 @@ judges every record. What the API says of issues is held against what each answe
 
 With `--incidents` single faults of the second service of `truth.py` run on a virtual clock instead:
 how much of a fault is in one issue, how pure, and how soon after the incident (`issue_incidents`).
+With `--healthy` nothing is wrong: what opens an issue or is a ticket all the same (`issue_weeks`).
+`--desk` takes the help desk and its faults; every service has a folder of its own.
 """
 
 from __future__ import annotations
@@ -16,27 +19,34 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
+from bench.rig.faults_pool import DeskPool
 from bench.rig.issue_incidents import incident_bars, incident_runs
 from bench.rig.issue_rig import failing, fill, hour_of
 from bench.rig.issue_traffic import Truth, faulty_hour, healthy_hours, templates, threes
 from bench.rig.issue_truth import Compared, compare
+from bench.rig.issue_weeks import MOST_TICKETS, rehearse_healthy
 from bench.rig.judge_stand_in import standing_in
 from bench.rig.kept_runs import KeptRuns
 from bench.rig.report import finish, progress
-from bench.rig.truth_faults import BY_NAME
+from bench.rig.scored_pool import ScoredPool
+from bench.rig.truth_faults import BY_NAME, Fault
 from bench.rig.truth_pool import Pool
 from bench.rig.truth_texts import load_texts
 from bench.rig.truth_vectors import Vectors
+from examples.helpdesk.faults import Fault as Switch
 from ragvigil.app.demo.schedule import Template
 
 MOST_ISSUES, LEAST_PURE = 2, 0.85
 REQUESTS_AN_HOUR = 400
-EACH = 30
-"""Questions of a route of the second service."""
+EACH, DESK_EACH = 30, 20
+"""Questions of a route of the second service, and of the help desk."""
+Bars: TypeAlias = dict[str, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,36 +163,67 @@ def figures_of(
     return figures, bars
 
 
-def of_incidents(
-    names: Sequence[str], folder: Path, *, seed: int
-) -> tuple[dict[str, object], dict[str, bool]]:
-    """Faults of the second service, one after another; texts and the healthy store are kept."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pool = Pool(load_texts(each=EACH), Vectors(folder / "vectors.npz", is_real=True))
-    healthy, ended = KeptRuns(pool=pool, folder=folder, seed=seed).healthy(0)
+@contextmanager
+def _pool_of(options: argparse.Namespace) -> Iterator[ScoredPool]:
+    """The answers of the service that was asked for; their vectors are kept."""
+    options.folder.mkdir(parents=True, exist_ok=True)
+    vectors = Vectors(options.folder / "vectors.npz", is_real=True)
+    try:
+        if options.desk:
+            switches = tuple(Switch(name) for name in options.incidents or ())
+            yield DeskPool(vectors, each=DESK_EACH, switches=switches)
+        else:
+            yield Pool(load_texts(each=EACH), vectors)
+    finally:
+        vectors.close()
+
+
+def _fault(pool: ScoredPool, name: str) -> Fault:
+    return pool.fault(Switch(name)) if isinstance(pool, DeskPool) else BY_NAME[name]
+
+
+def of_incidents(options: argparse.Namespace, seed: int) -> tuple[dict[str, object], Bars]:
+    """Faults of a service, one after another; texts and the healthy store are kept."""
     runs = []
-    faults = [BY_NAME[name] for name in names]
-    for result in incident_runs(pool, healthy, faults, ended=ended, seed=seed):
-        runs.append(result)
-        progress(str(result))
-    pool.vectors.close()
+    with _pool_of(options) as pool:
+        healthy, ended = KeptRuns(pool=pool, folder=options.folder, seed=seed).healthy(0)
+        faults = [_fault(pool, name) for name in options.incidents]
+        for result in incident_runs(pool, healthy, faults, ended=ended, seed=seed):
+            runs.append(result)
+            progress(str(result))
     return {"runs": [asdict(result) for result in runs]}, incident_bars(runs)
+
+
+def of_healthy_days(options: argparse.Namespace, seed: int) -> tuple[dict[str, object], Bars]:
+    """Days of a service that nothing is wrong with, after its first day."""
+    service = "help desk" if options.desk else "second service"
+    with _pool_of(options) as pool:
+        healthy, ended = KeptRuns(pool=pool, folder=options.folder, seed=seed).healthy(0)
+        found = rehearse_healthy(
+            service, pool, healthy, ended=ended, days=options.healthy, seed=seed
+        )
+    bar = f"issue tickets of healthy days <= {MOST_TICKETS:g} a week"
+    return asdict(found), {bar: found.is_good}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--incidents", nargs="+", choices=list(BY_NAME))
+    parser.add_argument("--incidents", nargs="+", choices=[*BY_NAME, *Switch])
+    parser.add_argument("--healthy", type=float, help="days without a fault")
+    parser.add_argument("--desk", action="store_true", help="of the help desk")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "incidents")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--combinations", type=int)
     options = parser.parse_args()
-    if options.incidents:
+    if options.incidents or options.healthy:
         seed = options.seed or SMALL.seed
-        figures, bars = of_incidents(options.incidents, options.folder, seed=seed)
+        part = of_incidents if options.incidents else of_healthy_days
+        figures, bars = part(options, seed)
         finish("issues", figures, bars, seed=seed)
         return
-    del options.incidents, options.folder
+    for name in ("incidents", "healthy", "desk", "folder"):
+        delattr(options, name)
     given = {key: value for key, value in vars(options).items() if key != "small" and value}
     course = replace(SMALL if options.small else FULL, **given)
     figures, bars = figures_of(run(course, templates(course.questions)), course)

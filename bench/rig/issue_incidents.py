@@ -1,18 +1,18 @@
 """An incident's answers as issues: how much of a fault is in one issue, how pure, how soon.
 
 The real watch and the real grouping run on a virtual clock (`truth_clock.py`), a turn a minute. No
-model embeds: answers of incidents are grouped by what they fail. An answer is harmed where the
-fault changed what the user or the model saw.
+model embeds: answers of incidents are grouped by what they fail. An answer is harmed where the user
+got another one than without the fault; it is the fault's own where its chunks changed, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.rig.scored_pool import Case, Request, ScoredPool
+from bench.rig.scored_pool import HEALTHY, Case, Request, ScoredPool
 from bench.rig.truth_clock import Rehearsal, copied, opened, play
 from bench.rig.truth_traffic import MINUTE, Episode
 from clustering.issues.job import IssueJob
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bench.rig.truth_faults import Fault
+    from ragvigil.model.record import RagRecord
 
 BEFORE_MINUTES, FAULT_MINUTES = 10, 45
 ENOUGH, SHARE, PURE, SOON, OTHERS = 30, 0.80, 0.85, 15.0, 1
@@ -37,15 +38,18 @@ MOST = 20_000
 class IncidentRun:
     """One fault; `minutes` are from the opening of its first incident to that of its issue.
 
-    `share` of the harmed answers are in the issue that has most of them; `others` are further
+    `share` of the harmed answers are in the issue that has most of them, and `share_met` of those
+    whose chunks alone changed, too; `purity` of its answers are these. `others` are further
     issues that opened while the fault lasted, with at least ENOUGH members.
     """
 
     fault: str
     harmed: int
+    met: int
     incidents: int
     name: str
     share: float
+    share_met: float
     purity: float
     minutes: float | None
     others: int
@@ -72,21 +76,31 @@ def rehearse_incident(
     pool: ScoredPool, healthy: Path, fault: Fault, *, ended: float, seed: int
 ) -> IncidentRun:
     """One fault on all routes, on a copy of a store whose traffic `ended` then (seconds)."""
-    fresh, sizes, opened_at, asked = _rehearsed(pool, healthy, fault, ended=ended, seed=seed)
-    harmed = sum(_is_harmed(pool, _case(request), fault) for request in asked)
-    best = max(fresh, key=lambda issue: sum(sizes[issue.issue_id]), default=None)
-    own = sizes[best.issue_id] if best else []
+    fresh, members, opened_at, asked = _rehearsed(pool, healthy, fault, ended=ended, seed=seed)
+    cases = [_case(request) for request in asked]
+    harmed = sum(_is_harmed(pool, case, fault) for case in cases)
+    met = sum(_is_met(pool, case, fault) for case in cases)
+
+    def of_fault(issue: Issue) -> int:
+        return sum(_is_met(pool, case, fault) for case in members[issue.issue_id])
+
+    best = max(fresh, key=of_fault, default=None)
+    own = members[best.issue_id] if best else []
+    own_harmed = sum(_is_harmed(pool, case, fault) for case in own)
+    own_met = of_fault(best) if best else 0
     others = [
-        issue for issue in fresh if issue is not best and len(sizes[issue.issue_id]) >= ENOUGH
+        issue for issue in fresh if issue is not best and len(members[issue.issue_id]) >= ENOUGH
     ]
     is_timed = best is not None and opened_at
     return IncidentRun(
         fault=fault.name,
         harmed=harmed,
+        met=met,
         incidents=len(opened_at),
         name=best.name if best else "",
-        share=round(sum(own) / harmed, 3) if harmed else 0.0,
-        purity=round(sum(own) / len(own), 3) if own else 0.0,
+        share=round(own_harmed / harmed, 3) if harmed else 0.0,
+        share_met=round(own_met / met, 3) if met else 0.0,
+        purity=round(own_met / len(own), 3) if own else 0.0,
         minutes=round((best.opened_unix_nano - min(opened_at)) / 6e10, 1)
         if is_timed and best
         else None,
@@ -97,19 +111,19 @@ def rehearse_incident(
 
 def _rehearsed(
     pool: ScoredPool, healthy: Path, fault: Fault, *, ended: float, seed: int
-) -> tuple[list[Issue], dict[str, list[bool]], list[int], list[Request]]:
-    """The new issues, which of their members were harmed, when incidents opened, what was asked."""
+) -> tuple[list[Issue], dict[str, list[Case]], list[int], list[Request]]:
+    """The new issues, their members, when incidents opened, and what was asked."""
     pool.prepare(fault.name)
     begin = ended + BEFORE_MINUTES * MINUTE
     end = begin + FAULT_MINUTES * MINUTE
     asked: list[Request] = []
 
-    def remember(_: np.random.Generator, arrivals: list[Request], __: Rehearsal) -> list[Request]:
+    def remember(_: np.random.Generator, arrivals: list[Request], __: ScoredPool) -> list[Request]:
         asked.extend(arrivals)
         return arrivals
 
     with copied(healthy) as folder, opened(pool, folder, ended) as rehearsal:
-        job = _job(pool, rehearsal)
+        job = issue_job(pool, rehearsal)
 
         def group() -> bool:
             job.run()
@@ -122,11 +136,13 @@ def _rehearsed(
         play(rehearsal, end, [episode], seed=seed + 1, habit=remember, until=group)
         fresh = [issue for issue in job.issues() if issue.issue_id not in before]
         opened_at = [one.opened_unix_nano for one in rehearsal.incidents(begin)]
-        sizes = {issue.issue_id: _members(rehearsal, pool, issue, fault) for issue in fresh}
-    return fresh, sizes, opened_at, asked
+        members = {issue.issue_id: _members(rehearsal, pool, issue) for issue in fresh}
+    return fresh, members, opened_at, asked
 
 
-def _job(pool: ScoredPool, rehearsal: Rehearsal) -> IssueJob:
+def issue_job(pool: ScoredPool, rehearsal: Rehearsal) -> IssueJob:
+    """The grouping of failing answers on a rehearsal's store and clock, without local models."""
+
     def cluster(*_: object) -> Unavailable:
         return Unavailable(reason=Reason.OFF, detail="nothing is clustered here")
 
@@ -141,11 +157,10 @@ def _job(pool: ScoredPool, rehearsal: Rehearsal) -> IssueJob:
     )
 
 
-def _members(rehearsal: Rehearsal, pool: ScoredPool, issue: Issue, fault: Fault) -> list[bool]:
-    """Whether each member of an issue was harmed by the fault."""
+def _members(rehearsal: Rehearsal, pool: ScoredPool, issue: Issue) -> list[Case]:
+    """The cases of an issue's answers."""
     filter_ = failed.FailureFilter(issue_ids=(issue.issue_id,), limit=MOST)
-    rows = failed.find(rehearsal.store, filter_)
-    return [_is_harmed(pool, pool.case_of(row.failure.trace_id), fault) for row in rows]
+    return [pool.case_of(row.failure.trace_id) for row in failed.find(rehearsal.store, filter_)]
 
 
 def _case(request: Request) -> Case:
@@ -153,16 +168,27 @@ def _case(request: Request) -> Case:
 
 
 def _is_harmed(pool: ScoredPool, case: Case, fault: Fault) -> bool:
-    """Whether the fault met the answer and changed its text, its context or how it ended."""
-    if case.state != fault.name:
-        return False
-    ours = pool.scored(case).record
-    healthy = pool.scored(Case(question=case.question)).record
-    seen, usual = (
-        (one.answer, one.truncated, [chunk.content for chunk in one.context])
-        for one in (ours, healthy)
+    """Whether the user got another answer than without the fault."""
+    ours, healthy = _both(pool, case)
+    return case.state == fault.name and (ours.answer, ours.truncated) != (
+        healthy.answer,
+        healthy.truncated,
     )
-    return seen != usual
+
+
+def _is_met(pool: ScoredPool, case: Case, fault: Fault) -> bool:
+    """Whether the fault changed the answer, or the chunks that it was made from."""
+    ours, healthy = (
+        [record.answer, record.truncated, *(chunk.content for chunk in record.context)]
+        for record in _both(pool, case)
+    )
+    return case.state == fault.name and ours != healthy
+
+
+def _both(pool: ScoredPool, case: Case) -> tuple[RagRecord, RagRecord]:
+    """The record of a case, and that of the same request without the fault."""
+    without = replace(case, state=HEALTHY)
+    return pool.scored(case).record, pool.scored(without).record
 
 
 def incident_runs(
