@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Literal
 from urllib.parse import urlencode, urlsplit
@@ -45,8 +45,8 @@ class Scope:
 
     def chosen(self) -> dict[str, str]:
         """What differs from the defaults, as the parameters of an address."""
-        usual = asdict(Scope(prefix=self.prefix))
-        return {key: value for key, value in asdict(self).items() if value != usual[key]}
+        given = {name: getattr(self, name) for name in USUAL}
+        return {name: value for name, value in given.items() if value != USUAL[name]}
 
     def with_(self, **changes: str) -> Scope:
         """This scope with other choices."""
@@ -56,6 +56,10 @@ class Scope:
         """Begin and end of the chosen time, UTC. Raises HTTPException (422) where it is none."""
         begin = point_of_time(self.since, now)
         return begin, point_of_time(self.until, now, "until") if self.until else now
+
+
+USUAL = {field.name: field.default for field in fields(Scope) if field.name != "prefix"}
+"""The choices in their order, each as it is where nothing was chosen: every link asks."""
 
 
 def scope_of(request: Request) -> Scope:

@@ -163,18 +163,17 @@ def absences(store: Store, since: int) -> list[Form]:
 
 def spans(store: Store, trace_id: str) -> list[Form]:
     """The spans of a trace, columns as in `otel_traces`, with the document texts put back."""
+    return kept_spans(store, trace_id)[0]
+
+
+def kept_spans(store: Store, trace_id: str) -> tuple[list[Form], int]:
+    """The spans of a trace, and how many the setting `store.spans` left out when they came."""
     stored = traces.lookup(store, [trace_id]).get(trace_id)
     if stored is None:
-        return []
+        return [], 0
     received = stored.received_unix_nano // 10**9
     rows = store.read("trace_spans", {"trace_id": trace_id, "received": received})
-    return restored(store, rows)
-
-
-def spans_not_kept(store: Store, trace_id: str) -> int:
-    """How many spans of a trace the setting `store.spans` left out when they came."""
-    stored = traces.lookup(store, [trace_id]).get(trace_id)
-    return stored.not_kept if stored else 0
+    return restored(store, rows), stored.not_kept
 
 
 def restored(store: Store, rows: Sequence[Form]) -> list[Form]:

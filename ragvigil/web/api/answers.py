@@ -183,6 +183,4 @@ def _minute(time: datetime) -> int:
 def spans(request: Request, trace_id: TraceId) -> SpansForm:
     """By their start, with the texts of their chunks; empty past the retention of spans."""
     store, trace_id = request.app.state.store, trace_id.lower()
-    return spans_form(
-        trace_id, records.spans(store, trace_id), records.spans_not_kept(store, trace_id)
-    )
+    return spans_form(trace_id, *records.kept_spans(store, trace_id))

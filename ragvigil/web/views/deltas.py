@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Number = float | None
 HOUR = 3600
 HOURS = 24
+DELTAS_SECONDS = 15.0
+"""How long the newest deltas pass for new: the next ones come with the next tick."""
 FOLLOWED_SECONDS = 2 * 86_400
 """What was seen of a series this long ago is not said of it now."""
 WINDOWS = ("15m", "30m", "90m", "6h", "24h")

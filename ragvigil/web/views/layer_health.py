@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field
 from ragvigil.model.delta import Delta
 from ragvigil.model.score import Kind, Layer
 from ragvigil.store.scores import rubric_deltas
+from ragvigil.web.views.deltas import DELTAS_SECONDS
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
@@ -76,9 +77,17 @@ class LayersHealthForm(BaseModel):
 def read_layer_health(
     store: Store, now: int, *, service: str = "", route: str = ""
 ) -> list[LayerHealthForm]:
-    """The roll-ups at a time (seconds since the epoch); empty names match all."""
+    """The roll-ups at a time (seconds since the epoch); empty names match all.
+
+    They are kept: the status, and so every view of the page Health, says them.
+    """
     filter_ = rubric_deltas.DeltaFilter(service=service, route=route, window=WINDOW)
-    return layer_health(rubric_deltas.latest(store, filter_, now))
+    return store.kept.of(
+        ("layer health", service, route),
+        lambda: layer_health(rubric_deltas.latest(store, filter_, now)),
+        lasts=True,
+        new_seconds=DELTAS_SECONDS,
+    )
 
 
 def layer_health(deltas: Iterable[Delta]) -> list[LayerHealthForm]:

@@ -15,7 +15,7 @@ from ragvigil.store.scores.rubric_deltas import DeltaFilter
 from ragvigil.store.watch import audits, deploys, incidents, notices
 from ragvigil.web.views.audits import AuditForm, audit_form
 from ragvigil.web.views.changes import ChangeForm, changes
-from ragvigil.web.views.deltas import DeltaForm, newest_deltas
+from ragvigil.web.views.deltas import DELTAS_SECONDS, DeltaForm, newest_deltas
 from ragvigil.web.views.incidents import IncidentForm, incident_form
 from ragvigil.web.views.triage.layers import Place
 from ragvigil.web.views.triage.now import Known
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 DAY, WEEK = timedelta(days=1), timedelta(days=7)
 LIVE = timedelta(hours=2)
 """Ticks come every five minutes while a route had answers within the last hours."""
-DELTAS_SECONDS = 15.0
-"""How long the newest deltas pass for new: the next ones come with the next tick."""
 MOST_LETTERS = 26
 MOST_AUDITS = 50
 Lines = Callable[[Incident], Sequence[str]]

@@ -63,8 +63,8 @@ async def test_what_is_left_out_is_counted(
     made = core.balance.records()
     assert (made["scored"], made["not_rag"], made["unparseable"]) == (1, 1, 0)
     assert len(records.spans(store, trace_id(1).hex())) == min(stored, 5)
-    assert records.spans_not_kept(store, trace_id(1).hex()) == 5 - min(stored, 5)
-    assert records.spans_not_kept(store, trace_id(2).hex()) == (3 if stored < 8 else 0)
+    assert records.kept_spans(store, trace_id(1).hex())[1] == 5 - min(stored, 5)
+    assert records.kept_spans(store, trace_id(2).hex())[1] == (3 if stored < 8 else 0)
     (record,) = (records.trace(store, trace_id(1).hex()) or {})["records"]
     assert record["answer"]
     assert record["context"]
@@ -101,7 +101,7 @@ async def test_a_late_span_is_counted_once(
     counted = core.balance.spans()
     assert (counted["acknowledged"], counted["stored"], counted["not_kept"]) == (5, 3, 2)
     assert core.balance.mismatch() == 0
-    assert records.spans_not_kept(store, trace_id(1).hex()) == 2
+    assert records.kept_spans(store, trace_id(1).hex())[1] == 2
 
 
 def test_a_trace_stored_before_the_setting_kept_all_its_spans(store: Store) -> None:
@@ -110,4 +110,4 @@ def test_a_trace_stored_before_the_setting_kept_all_its_spans(store: Store) -> N
         "INSERT INTO traces (trace_id, spans, generation, time, received) "
         "VALUES ('old', 7, 7, now(), now())"
     )
-    assert records.spans_not_kept(store, "old") == 0
+    assert records.kept_spans(store, "old")[1] == 0
