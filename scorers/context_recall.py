@@ -31,6 +31,7 @@ from typing import Self
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Score
+from scorers.absence import first_absent
 from scorers.golden import Case, Gold, question_key, read_golden
 from scorers.settings import ScorersSettings
 from scorers.text.normalise import key, length, words
@@ -65,10 +66,9 @@ class ContextRecall:
         """Scores the share of gold chunks that were retrieved; details hold the ranking metrics."""
         if not self._cases:
             return Score.not_applicable(self.rubric, "no golden file")
-        for field in ("query", "retrieved"):
-            if field in record.absent:
-                reason = f"{field} is absent: {record.absent[field]}"
-                return Score.not_applicable(self.rubric, reason, absent=field)
+        field, reason = first_absent(record, ("query", "retrieved"))
+        if field:
+            return Score.not_applicable(self.rubric, reason, absent=field)
         case = self._cases.get(question_key(record.query or ""))
         if case is None:
             return Score.not_applicable(self.rubric, "no golden case asks this")

@@ -28,6 +28,7 @@ from typing import Any
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS
 from scorers.injection_model import most_planted
 from scorers.text.disguises import Reading, readings
@@ -54,10 +55,9 @@ class InjectedContext:
 
     def score(self, record: RagRecord) -> Score:
         """Scores the share of chunks without an instruction; the explanation shows the first."""
-        for field in ("retrieved", "document_texts"):
-            if field in record.absent:
-                reason = f"{field} is absent: {record.absent[field]}"
-                return Score.not_applicable(self.rubric, reason, absent=field)
+        field, reason = first_absent(record, ("retrieved", "document_texts"))
+        if field:
+            return Score.not_applicable(self.rubric, reason, absent=field)
         chunks = [(chunk.chunk_id, chunk.content) for chunk in record.retrieved if chunk.content]
         if not chunks:
             return Score.not_applicable(self.rubric, "no chunk with a text was retrieved")

@@ -26,6 +26,7 @@ from math import isfinite
 
 from ragvigil.model.record import Document, RagRecord, Retrieval
 from ragvigil.model.score import Score
+from scorers.absence import first_absent
 from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS, prepared_sentences
 
 NEAR = 0.8
@@ -49,9 +50,9 @@ class RetrievalShape:
 
     def score(self, record: RagRecord) -> Score:
         """Scores the share of distinct chunks; 0 for an empty list or scores that are all equal."""
-        if "retrieved" in record.absent:
-            reason = f"retrieved is absent: {record.absent['retrieved']}"
-            return Score.not_applicable(self.rubric, reason, absent="retrieved")
+        field, reason = first_absent(record, ("retrieved",))
+        if field:
+            return Score.not_applicable(self.rubric, reason, absent=field)
         if not record.retrieved:
             return self._nothing(record)
         chunks = record.retrieved

@@ -11,6 +11,7 @@ import structlog
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.scorer import Scorer
+from scorers.absence import first_absent
 from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 from scorers.registry import find_scorers, scorers_left_out
 from scorers.rubric import Rubric, load_rubrics, rubrics_left_out
@@ -172,9 +173,8 @@ class Runner:
     def _score(self, scorer: Scorer, record: RagRecord, *, is_late: bool) -> Score:
         """The score of a record; `is_late` if its time is used up."""
         rubric = self._rubrics[scorer.rubric]
-        missing = next((field for field in rubric.needs if field in record.absent), None)
-        if missing is not None:
-            reason = f"{missing} is absent: {record.absent[missing]}"
+        missing, reason = first_absent(record, rubric.needs)
+        if missing:
             score = Score.not_applicable(rubric.name, reason, absent=missing)
         elif is_late:
             SCORER_TOO_LATE.labels(type(scorer).__name__).inc()

@@ -19,6 +19,7 @@ from ragvigil.store.issues import checkpoints
 from ragvigil.store.issues.failing_changes import minutes_changed
 from ragvigil.store.scores import judged
 from ragvigil.store.scores.accepted_rubrics import unscored
+from scorers.absence import first_absent
 from scorers.metrics import GUARDED
 from scorers.pattern_table import NEEDS, FailsWhere, text_of
 from scorers.rubric import Rubric, load_rubrics
@@ -86,10 +87,9 @@ def pattern_score(rubric: Rubric, record: RagRecord) -> Score:
     """
     table = rubric.pattern
     assert table is not None, rubric.name
-    missing = next((field for field in NEEDS[table.field] if field in record.absent), None)
+    missing, reason = first_absent(record, NEEDS[table.field])
     text = text_of(record, table.field)
-    if missing is not None:
-        reason = f"{missing} is absent: {record.absent[missing]}"
+    if missing:
         score = Score.not_applicable(rubric.name, reason, absent=missing)
     elif text is None:
         score = Score.not_applicable(rubric.name, f"the record has no {table.field}")

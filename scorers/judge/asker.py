@@ -15,6 +15,7 @@ from ragvigil.llm.client import Client
 from ragvigil.llm.outcome import OUTAGES, Failure, Purpose, Reply
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.judge import metrics
 from scorers.judge.question import Question, ask_about
 from scorers.judge.references import References
@@ -100,9 +101,8 @@ class Asker:
         self, record: RagRecord, family: Family, purpose: Purpose
     ) -> RubricResult:
         rubric = family.asked
-        lacks = next((field for field in rubric.needs if field in record.absent), None)
-        if lacks is not None:
-            reason = f"{lacks} is absent: {record.absent[lacks]}"
+        lacks, reason = first_absent(record, rubric.needs)
+        if lacks:
             return self._without(family, reason, absent=lacks)
         delimiter = f"{self.chance.getrandbits(64):016x}"
         questions = ask_about(

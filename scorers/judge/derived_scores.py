@@ -17,6 +17,7 @@ from math import log2
 
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.judge.suspicion import LABEL
 from scorers.judge_table import Grade, JudgeTable
 from scorers.rubric import Rubric
@@ -44,9 +45,8 @@ def derive(
 
     It is withheld if `source`, the score with these grades, is withheld.
     """
-    missing = next((field for field in rubric.needs if field in record.absent), None)
-    if missing is not None:
-        reason = f"{missing} is absent: {record.absent[missing]}"
+    missing, reason = first_absent(record, rubric.needs)
+    if missing:
         score = Score.not_applicable(rubric.name, reason, absent=missing)
     else:
         score = _derived_value(rubric, table, record, chunks)

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from ragvigil.llm.cache import cache_key
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.injected_context import findings
 from scorers.judge.material import Item, Material, Passage, Reference, documents, material
 from scorers.judge.prompt import LAYOUT, Section, render, section, unused_delimiter
@@ -101,9 +102,9 @@ def ask_about(
     table = judge_table_of(rubric)
     if len(delimiter) < 16 or not delimiter.isalnum():
         raise ValueError("a delimiter is at least 16 letters or digits")
-    missing = next((field for field in rubric.needs if field in record.absent), None)
-    if missing is not None:
-        return not_judged(rubric, f"{missing} is absent: {record.absent[missing]}", absent=missing)
+    missing, reason = first_absent(record, rubric.needs)
+    if missing:
+        return not_judged(rubric, reason, absent=missing)
     unfit = _inapplicable(record, rubric, table, reference)
     if unfit is not None:
         return unfit

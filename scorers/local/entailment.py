@@ -30,6 +30,7 @@ from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.weights import ModelFile
 from ragvigil.model.record import Document, RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.grounding.claims import Claim
 from scorers.grounding.entailment import (
     CONTRADICTED,
@@ -174,10 +175,9 @@ def _cited(record: RagRecord, claims: Sequence[Claim]) -> Mapping[int, Places]:
 
 def _why_not(record: RagRecord, rubric: str) -> Score | None:
     """A score that is not applicable, where the record lacks what the rubric needs."""
-    for field in house_rubrics()[rubric].needs:
-        if field in record.absent:
-            reason = f"{field} is absent: {record.absent[field]}"
-            return _without(rubric, reason, absent=field)
+    field, why = first_absent(record, house_rubrics()[rubric].needs)
+    if field:
+        return _without(rubric, why, absent=field)
     if rubric == "citation_support" and not record.citations:
         return _without(rubric, "the answer cites nothing")
     reason = _why_no_sentence(record.answer or "", record.context)

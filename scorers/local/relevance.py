@@ -29,6 +29,7 @@ from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.settings import PACKAGED, SHORT_NAMES
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.judge.aggregate import prompt_depth
 from scorers.rubric import house_rubrics
 from scorers.text.sentences import cuts
@@ -189,11 +190,9 @@ def _of(text: str, cosines: Sequence[float]) -> Nearness:
 
 def _missing(record: RagRecord, rubric: str) -> Score | None:
     """A score that is not applicable if a needed field is absent or there is no question."""
-    needs = house_rubrics()[rubric].needs
-    for field in needs:
-        if field in record.absent:
-            reason = f"{field} is absent: {record.absent[field]}"
-            return replace(_without(rubric, reason), absent=field)
+    field, reason = first_absent(record, house_rubrics()[rubric].needs)
+    if field:
+        return replace(_without(rubric, reason), absent=field)
     return None if (record.query or "").strip() else _without(rubric, "there is no question")
 
 

@@ -33,6 +33,7 @@ from ragvigil.inference.outcome import Unavailable
 from ragvigil.inference.settings import PACKAGED, SHORT_NAMES
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
+from scorers.absence import first_absent
 from scorers.chunk_utilization import ChunkUtilization
 from scorers.local.relevance import METHOD, Embedder
 from scorers.rubric import house_rubrics
@@ -77,10 +78,9 @@ def utilization(record: RagRecord, embedder: Embedder) -> Score:
 
 
 def _by_words(record: RagRecord) -> Score:
-    for field in house_rubrics()[RUBRIC].needs:
-        if field in record.absent:
-            reason = f"{field} is absent: {record.absent[field]}"
-            return Score.not_applicable(RUBRIC, reason, absent=field)
+    field, reason = first_absent(record, house_rubrics()[RUBRIC].needs)
+    if field:
+        return Score.not_applicable(RUBRIC, reason, absent=field)
     return ChunkUtilization().score(record)
 
 
