@@ -12,18 +12,23 @@ def addresses(site: Served) -> Mapping[str, str]:
     """Path by name of the page; pages of things that the daemon has not are left out."""
     plain = (
         "issues", "answers", "topics", "golden", "label", "health", "search", "releases",
-        "evaluations", "slices", "proxies", "digest",
+        "evaluations", "slices", "proxies", "digest", "addresses", "runbook",
     )  # fmt: skip
     found = {"now": "/"} | {name: f"/{name}" for name in plain}
     found["search"] = "/search?" + urlencode({"q": "refund PayPal"})
     found["sign-in"] = "/sign-in"
     found["route"] = "/routes?" + urlencode({"route": FAULTY_ROUTE, "service": "helpdesk"})
+    found["routes"] = "/routes"
+    found["no-route"] = "/routes/none"
     found["missing"] = "/issues/0000"
+    for queue in site.get("label-queues")["queues"][:1]:
+        found["label-answer"] = f"/label/{queue['name']}"
     for incident in site.get("incidents")["incidents"][:1]:
         found["incident"] = f"/incidents/{incident['incident_id']}"
     issues = site.get("issues")["issues"]
     for issue in sorted(issues, key=lambda issue: issue["rubric"] != "citation_validity")[:1]:
         found["issue"] = f"/issues/{issue['issue_id']}"
+        found["members"] = f"/issues/{issue['issue_id']}/members"
     for record in site.get("records", limit=1)["records"]:
         found["answer"] = f"/answers/{record['record_id']}"
         found["trace"] = f"/traces/{record['trace_id']}"

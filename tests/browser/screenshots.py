@@ -32,7 +32,10 @@ SOURCES = (
 )  # fmt: skip
 WIDE, PHONE = {"width": 1440, "height": 1000}, {"width": 375, "height": 800}
 ON_THE_PHONE = ("now", "incident", "answer")
-NOT_SHOWN = ("missing", "search", "trace", "answer", "sign-in")
+NOT_SHOWN = (
+    "missing", "search", "trace", "answer", "sign-in", "addresses", "runbook", "routes",
+    "no-route", "members", "label-answer",
+)  # fmt: skip
 """Of the two answers, the failing one is shown."""
 IN_THE_DARK = ("now", "incident", "answer")
 """What the front page shows."""
