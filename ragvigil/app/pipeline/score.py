@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from collector.assembly.fetch import TraceFetcher
@@ -33,7 +33,7 @@ class RecordContext:
 
     routes: RouteCap
     epochs: Mapping[tuple[str, str, str], str]
-    bars: LabelBars = LabelBars()
+    bars: LabelBars = field(default_factory=LabelBars)
 
 
 Unscored = tuple[Closing, StoredTrace | None]
