@@ -123,8 +123,8 @@ class TraceScorer:
         self, records: Sequence[RagRecord], beat: Callable[[], object], *, lean: bool
     ) -> list[ScoredRecord]:
         for record in records:
-            for field in record.truncated:
-                metrics.TRUNCATED.labels(field).inc()
+            for cut in record.truncated:
+                metrics.TRUNCATED.labels(cut).inc()
         if lean:
             metrics.LEAN.inc(len(records))
         if records and not self._is_prepared:
