@@ -172,10 +172,14 @@ class ScoringPool:
 
     def _end(self) -> None:
         if self._executor is not None:
+            results = vars(self._executor)["_result_queue"]
             self._executor.shutdown(wait=False, cancel_futures=True)
             # `shutdown` would let them finish jobs that the core rescores anyway.
             for child in multiprocessing.active_children():
                 child.kill()
+            # While this process, too, could still write to it, the executor's thread would wait
+            # for ever for the rest of a result in the middle of which its worker was killed.
+            results._writer.close()
             self._executor, self._starting, self._needed_since = None, [], None
             metrics.SCORING_PROCESSES.set(0)
 

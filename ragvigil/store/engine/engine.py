@@ -117,6 +117,7 @@ class Engine:
         backoff = Backoff(first_seconds=FIRST_RETRY_SECONDS, longest_seconds=settings.retry_seconds)
         self._pause = Pause(backoff)
         self._trouble = self._stopped = ""
+        self._fails_since: float | None = None
         self._ends_at: float | None = None
         self._opened: Future[None] = Future()
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
@@ -260,8 +261,7 @@ class Engine:
             self._not_opened(error)
             return
         self._writer, self._clients, self._readers = writer, clients, Readers(clients.pages)
-        self._pause.succeeded()
-        self._trouble = ""
+        self._succeeded()
         if not self._opened.done():
             self._opened.set_result(None)
 
@@ -281,7 +281,7 @@ class Engine:
             self._ends_at = time.monotonic()
         else:
             metrics.WRITE_RETRIES.labels("connect").inc()
-            log.warning("store not reachable", error=self._trouble)
+            self._say_once("store not reachable")
             self._pause.failed(time.monotonic())
 
     def _do_write(self, write: _Write) -> None:
@@ -292,7 +292,7 @@ class Engine:
         except Unavailable as error:
             self._trouble = str(error)
             metrics.WRITE_RETRIES.labels("write").inc()
-            log.warning("write failed, trying again", error=self._trouble)
+            self._say_once("write failed, trying again")
             self._pause.failed(time.monotonic())
             return
         except Fenced as error:  # what others write is not concerned
@@ -305,10 +305,24 @@ class Engine:
         self._written()
         write.result.set_result(written)
 
-    def _written(self) -> None:
-        """Takes the first batch off the queue: it is done with."""
+    def _say_once(self, event: str) -> None:
+        """Logs the trouble, unless the last attempt failed too: an outage is one line, not many."""
+        if self._fails_since is None:
+            self._fails_since = time.monotonic()
+            log.warning(event, error=self._trouble)
+
+    def _succeeded(self) -> None:
+        """Forgets the failures, and says how long they took."""
         self._pause.succeeded()
         self._trouble = ""
+        if self._fails_since is not None:
+            seconds = round(time.monotonic() - self._fails_since, 1)
+            log.info("the store takes what waited", after_seconds=seconds)
+            self._fails_since = None
+
+    def _written(self) -> None:
+        """Takes the first batch off the queue: it is done with."""
+        self._succeeded()
         with self._changed:
             self._writes.popleft()
             metrics.WRITES_WAITING.set(len(self._writes))

@@ -27,6 +27,16 @@ from tests.pipelines import Core, answer, span
 TRACES = 40
 QUIET = 3.0
 START_SECONDS = 300.0
+HALF_AN_ANSWER = """
+import os, sys, time
+frame = sys._getframe()
+while "result_queue" not in frame.f_locals:
+    frame = frame.f_back
+os.write(frame.f_locals["result_queue"]._writer.fileno(), (4096).to_bytes(4) + b"half")
+open({!r}, "w").close()
+time.sleep(1000)
+"""
+"""What a worker does that is ended while it writes a result of 4,096 bytes."""
 
 
 @pytest.fixture(autouse=True)
@@ -164,6 +174,30 @@ async def test_a_worker_that_never_answers_is_ended(core: Core) -> None:
     await put_in_work(core)
     core.now += ScorersSettings().stall_seconds + 1
     finish(core)
+    assert core.balance.mismatch() == 0
+    assert core.balance.records()["scored"] == TRACES
+
+
+@pytest.mark.slow
+async def test_a_worker_that_ends_within_its_answer_loses_no_job(
+    core: Core, tmp_path: Path
+) -> None:
+    start_workers(core)
+    executor = core.loop.pool._executor
+    assert executor is not None
+    executor.submit(exec, HALF_AN_ANSWER.format(str(tmp_path / "half")))
+    await send(core)
+    close_all(core)
+    core.pipeline.step()
+    assert list(core.loop.pool.closings())
+    while not (tmp_path / "half").exists():
+        time.sleep(0.01)
+    core.now += ScorersSettings().stall_seconds + 1
+    deadline = time.monotonic() + 30
+    while core.pipeline.step() or list(core.loop.pool.closings()):
+        assert time.monotonic() < deadline, "the job never comes back"
+        core.now += 0.001
+    core.pass_time(0.1)
     assert core.balance.mismatch() == 0
     assert core.balance.records()["scored"] == TRACES
 

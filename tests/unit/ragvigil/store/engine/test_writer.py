@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import time
 import weakref
+from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from ragvigil.store.engine.batch import Batch, Row, Rows
+from ragvigil.store.engine.engine import Engine
 from ragvigil.store.engine.errors import QueryFailed, Unavailable, WriterStopped
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
@@ -16,6 +20,7 @@ from ragvigil.store.engine.writer import Attempt, RefusedShare, Writer
 from ragvigil.store.records import ledger
 from ragvigil.store.records.span_rows import SPAN_COLUMNS
 from ragvigil.store.records.traces import TraceRows
+from ragvigil.store.settings import StoreSettings
 from tests.outcomes import outcome_of
 
 
@@ -193,3 +198,16 @@ def test_an_answer_never_begins_with_what_a_failed_query_gave(store: Store) -> N
         with pytest.raises(QueryFailed):
             ask(failing)
         assert ask("SELECT 7 AS only") == [(7,)]
+
+
+def test_an_outage_is_one_line_and_its_end_another(tmp_path: Path) -> None:
+    settings = StoreSettings(url="http://127.0.0.1:1/ragvigil")
+    engine = Engine(settings, tmp_path, replica="a", epoch=1, clock=time.time)
+    with capture_logs() as lines:
+        for _ in range(3):
+            engine._not_opened(Unavailable("no answer"))
+        engine._succeeded()
+        engine._succeeded()
+        engine._not_opened(Unavailable("no answer"))
+    events = [line["event"] for line in lines]
+    assert events == ["store not reachable", "the store takes what waited", "store not reachable"]
