@@ -239,7 +239,8 @@ async def test_a_late_span_finds_the_generation_that_is_still_in_work(core: Core
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
     signal_workers(signal.SIGCONT)
-    stored = core.pipeline._lookup([closing.trace_id])
+    core.pipeline._flush([closing.trace_id])
+    stored = core.pipeline._parts.lookup([closing.trace_id])
     assert stored[closing.trace_id].generation == len(closing.refs)
     finish(core)
 
@@ -249,7 +250,8 @@ async def test_a_late_span_does_not_wait_for_a_worker_that_never_answers(core: C
     await put_in_work(core)
     (closing, _), *_ = core.loop.pool.closings()
     core.now += ScorersSettings().stall_seconds + 1
-    stored = core.pipeline._lookup([closing.trace_id])
+    core.pipeline._flush([closing.trace_id])
+    stored = core.pipeline._parts.lookup([closing.trace_id])
     assert stored[closing.trace_id].generation == len(closing.refs)
     finish(core)
     assert core.balance.records()["scored"] == TRACES
