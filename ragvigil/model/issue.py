@@ -252,6 +252,25 @@ class IssuePair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IssueLine:
+    """What a line about an issue says; the fields are those of `Issue`."""
+
+    issue_id: str
+    service: str
+    environment: str
+    family: Layer
+    state: IssueState
+    rubric: str
+    label: str
+    name: str
+    routes: tuple[str, ...]
+    first_unix_nano: int
+    last_unix_nano: int
+    members: int
+    incident_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """Words that occur in a stored span."""
 

@@ -53,32 +53,31 @@ class DeferredScoring:
         self._dirty_minutes = dirty_minutes
         self._clock, self._on_scored = clock, on_scored
         self._feedback_read = clock() - FEEDBACK_SECONDS
-        judge = settings.judge
-        self._judging = JudgeJob(
-            judge,
-            store,
-            settings.data_dir / "judge",
-            {
-                name: fact.fails_below
-                for name, fact in facts.items()
-                if fact.fails_below is not None
-            },
-            settings.scorers.golden,
-            self._deliver,
-            clock=clock,
-        )
+        self._judging = self._judge_job(settings)
         self.canary = CanaryJob(
             store,
             self._judging,
             facts,
-            model=judge.model,
-            every_hours=judge.canary_hours,
+            model=settings.judge.model,
+            every_hours=settings.judge.canary_hours,
             clock=clock,
         )
         self.labelling = LabelBarJob(store, settings.scorers, clock)
         self.labelling.refresh()
         self.local = self._local_scoring(settings, inference)
         self.patterns = PatternScoring(store, self._deliver, clock)
+
+    def _judge_job(self, settings: Settings) -> JudgeJob:
+        bars = {name: fact.fails_below for name, fact in self._facts.items()}
+        return JudgeJob(
+            settings.judge,
+            self._store,
+            settings.data_dir / "judge",
+            {name: below for name, below in bars.items() if below is not None},
+            settings.scorers.golden,
+            self._deliver,
+            clock=self._clock,
+        )
 
     def _local_scoring(self, settings: Settings, inference: Inference) -> LocalScoring:
         judge, golden = settings.judge, settings.scorers.golden

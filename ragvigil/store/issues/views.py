@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragvigil.model.issue import IssueState
-from ragvigil.model.score import Layer, Stream
+from ragvigil.model.issue import IssueLine, IssueState
+from ragvigil.model.score import Stream
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import Table
 
@@ -58,25 +58,6 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IssueLink:
-    """What a line about an issue says; the fields are those of `Issue`."""
-
-    issue_id: str
-    service: str
-    environment: str
-    family: Layer
-    state: IssueState
-    rubric: str
-    label: str
-    name: str
-    routes: tuple[str, ...]
-    first_unix_nano: int
-    last_unix_nano: int
-    members: int
-    incident_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """What waits for a person: new issues, and golden cases that are proposed."""
 
@@ -84,13 +65,13 @@ class Waiting:
     proposed_cases: int
 
 
-LINKS = Table("issues", IssueLink)
+LINKS = Table("issues", IssueLine)
 MOST_LINKS = 1000
 
 
 def links(
     store: Store, states: Sequence[IssueState], *, service: str = "", route: str = ""
-) -> list[IssueLink]:
+) -> list[IssueLine]:
     """Issues in these states, newest member first; all places where none is given.
 
     500 of them take 10 ms of CPU, where whole issues take 18 (measured): the page Now shows lines.

@@ -7,9 +7,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.issue import Issue, IssueState
+from ragvigil.model.issue import Issue, IssueLine, IssueState
 from ragvigil.model.score import Layer
-from ragvigil.store.issues.views import IssueLink
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.incidents import IncidentForm
@@ -90,7 +89,7 @@ class NowForm(BaseModel):
         return any(row.state.is_alarm for row in self.routes)
 
 
-def issue_link(issue: Issue | IssueLink) -> IssueLinkForm:
+def issue_link(issue: Issue | IssueLine) -> IssueLinkForm:
     """An issue in a line."""
     return view(IssueLinkForm, issue, state=issue.state)
 
