@@ -218,7 +218,7 @@ ROWS = (
         "erasure by trace, user and session; replay after it; backup and restore",
         "0 bytes left after a forced merge; replay does not resurrect",
         "tests/flow/test_erasures_api.py",
-        "tests/unit/ragvigil/store/erasure",
+        "tests/unit/ragvigil/app/erasure",
         "tests/flow/test_backup.py",
         minutes=2.0,
     ),
