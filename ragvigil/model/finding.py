@@ -142,14 +142,17 @@ def goes_beyond(change: Measured, level: float) -> bool:
     """Whether a change leads further away than a `level` that somebody expects.
 
     By more than its own error at 95 %, and by a tenth of its size; a change to the other side does,
-    too. What has no numbers cannot be told apart, and counts as expected.
+    too. What has no numbers cannot be told apart, and counts as expected; so does a number that is
+    where it was.
 
     >>> from types import SimpleNamespace
     >>> fell = SimpleNamespace(value=0.5, reference=0.9, low=-0.45, high=-0.35)
     >>> goes_beyond(fell, 0.7), goes_beyond(fell, 0.53), goes_beyond(fell, 0.4)
     (True, False, False)
+    >>> goes_beyond(SimpleNamespace(value=0.0, reference=0.0, low=None, high=None), 0.3)
+    False
     """
-    if change.value is None or change.reference is None:
+    if change.value is None or change.reference is None or change.value == change.reference:
         return False
     size = change.value - change.reference
     is_bounded = change.low is not None and change.high is not None
