@@ -41,6 +41,14 @@ def test_what_has_no_new_member_for_two_weeks_is_stale_until_it_has() -> None:
     assert after(16.1, back).state is IssueState.ONGOING
 
 
+def test_an_issue_whose_answers_all_left_is_stale_at_once_unless_a_person_has_it() -> None:
+    empty, (event,) = aged(issue(members=0), START + HOUR, Pace())
+    assert (empty.state, event.text) == (IssueState.STALE, "no answer is left in it")
+    assert after(1, issue(members=1)).state is IssueState.NEW
+    owned = issue(members=0, state=IssueState.ACKNOWLEDGED, assignee="okafor")
+    assert after(1, owned).state is IssueState.ACKNOWLEDGED
+
+
 def test_the_days_until_stale_are_an_argument() -> None:
     changed, _ = aged(issue(state=IssueState.ONGOING), START + DAY, Pace(), stale_seconds=DAY)
     assert changed.state is IssueState.STALE
