@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 
 from ragvigil.model.record import RagRecord
@@ -123,7 +123,7 @@ def _segment(rubric: str, scorer: str, version: str) -> str:
     return segment(facts, Score(rubric=rubric, scorer=scorer, version=version))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _details(bar: LabelBar) -> Mapping[str, object]:
     holds_from = datetime.fromtimestamp(bar.holds_from_unix_nano // NANOS, UTC)
     return {

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 Counts = Sequence[int]
+KNOWN_SECONDS = 600
+"""To count the answers, and for all daemons to read the bars, which they do each minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +63,12 @@ def learn(
     """The bars of all routes and services with enough answers of `since` to `now` (seconds).
 
     Answers of the times of incidents are left out, and series younger than a day. The bars hold
-    from the next full hour, so that all daemons of a fleet know them before. Raises StoreError.
+    from a full hour that is KNOWN_SECONDS away at least, so that all daemons of a fleet know them
+    before. Raises StoreError.
     """
     window = {"since": since, "end": now, "rubrics": sorted(rubrics), **_ill(incidents, now)}
     rows = store.read("label_bar_counts", window, priority=Priority.SCAN)
-    hold = (now // 3600 + 1) * 3600 * NANOS
+    hold = ((now + KNOWN_SECONDS) // 3600 + 1) * 3600 * NANOS
     return [
         LabelBar(**place, below=below, answers=sum(counts), since_unix_nano=first * NANOS,
                  holds_from_unix_nano=hold)

@@ -159,6 +159,14 @@ def test_a_bar_holds_from_the_next_hour_and_for_its_model_only(store: Store) -> 
     assert found.details["bar"]["of"] == "shipped"  # type: ignore[index]
 
 
+def test_a_bar_that_is_learned_just_before_an_hour_holds_from_the_one_after(store: Store) -> None:
+    fill(store, SPREAD, at=NOON - 2 * DAY)
+    labelling = job(store, NOON + HOUR - 60)
+    labelling.learn()
+    assert bar(labelling, at=NOON + HOUR)["of"] == "shipped"  # type: ignore[index]
+    assert bar(labelling, at=NOON + 2 * HOUR)["of"] == "route"  # type: ignore[index]
+
+
 def test_a_person_fixes_a_bar_or_keeps_the_shipped_ones(store: Store) -> None:
     fill(store, SPREAD, at=NOON - 2 * DAY)
     fixed = job(store, label_below={RUBRIC: 0.2})
