@@ -56,9 +56,13 @@ class LateSpanWork:
         for part in self._parts.take(live - {self._store.replica}):
             if part.owner in live or self._is_ours(part.trace_id, live):
                 self._waiting[part.trace_id] = _Waiting(until=now + LONGEST_SECONDS, due=now)
-        due = [trace_id for trace_id, each in self._waiting.items() if each.due <= now][:AT_ONCE]
+        for trace_id in [each for each, waiting in self._waiting.items() if waiting.until < now]:
+            self._give_up(trace_id)
+        due = [trace_id for trace_id, each in self._waiting.items() if each.due <= now]
         if due:
-            self._look(due, live, now)
+            # Who waits longest first: what never joins would keep the others from their turn.
+            due.sort(key=lambda trace_id: self._waiting[trace_id].due)
+            self._look(due[:AT_ONCE], live, now)
 
     def _look(self, due: Sequence[str], live: Collection[str], now: float) -> None:
         keeps_all = self._store.settings.spans == "all"
@@ -68,20 +72,23 @@ class LateSpanWork:
             if found is None or found.is_complete(keeps_all=keeps_all):
                 self._wait_on(trace_id, now)
                 continue
-            del self._waiting[trace_id]
             if found.owner in live and found.owner != self._store.replica:
                 late.tell(self._store, trace_id, found.owner)
                 SPLIT_TRACES.labels("handed").inc()
             else:
                 self._join([trace_id], int(now))
                 SPLIT_TRACES.labels("joined").inc()
+            del self._waiting[trace_id]
 
     def _wait_on(self, trace_id: str, now: float) -> None:
         waiting = self._waiting[trace_id]
         waiting.due, waiting.seconds = now + waiting.seconds, 2 * waiting.seconds
         if waiting.due > waiting.until:
-            del self._waiting[trace_id]
-            SPLIT_TRACES.labels("given_up").inc()
+            self._give_up(trace_id)
+
+    def _give_up(self, trace_id: str) -> None:
+        del self._waiting[trace_id]
+        SPLIT_TRACES.labels("given_up").inc()
 
     def _is_ours(self, trace_id: str, live: Collection[str]) -> bool:
         return members.owner(trace_id, live) == self._store.replica

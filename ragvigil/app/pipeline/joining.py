@@ -7,15 +7,19 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import structlog
+
 from collector.assembly.refs import Closing
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.span import Closed
-from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.errors import QueryFailed, Unavailable
 from ragvigil.store.engine.store import Store
 from ragvigil.store.fleet import late
 from ragvigil.store.records import span_samples
+
+log = structlog.get_logger()
 
 AT_ONCE = 16
 BACK_SECONDS = 2 * 3600
@@ -44,13 +48,15 @@ class Joining:
         """The outcome of each trace that is not complete yet, beside a closing without spans.
 
         What the pipeline holds of these traces must be stored before. While the store does not
-        answer, there are none, and they wait on.
+        answer, there are none, and they wait on; those that it cannot read stay as they are.
         """
         try:
             return self._outcomes(taken, scorer, context)
         except Unavailable:
             self._waiting.extend(taken)
-            return [], []
+        except QueryFailed as error:
+            log.warning("traces were not joined", traces=len(taken), error=str(error))
+        return [], []
 
     def _outcomes(
         self, taken: Sequence[tuple[str, int]], scorer: TraceScorer, context: RecordContext

@@ -191,13 +191,13 @@ class Pipeline:
         return is_busy
 
     def _join(self, now: float) -> bool:
-        """Scores traces anew whose spans came to several daemons; returns whether any waited."""
-        parts = self._parts
-        if taken := parts.joining.take():
-            self._flush(trace_id for trace_id, _ in taken)
-            outcomes = parts.joining.outcomes(taken, parts.scorer, self._context())
-            parts.sink.add(*outcomes, now)
-        return bool(taken)
+        """Scores traces anew whose spans came to several daemons; returns whether any was."""
+        if not (taken := self._parts.joining.take()):
+            return False
+        self._flush(trace_id for trace_id, _ in taken)
+        made = self._parts.joining.outcomes(taken, self._parts.scorer, self._context())
+        self._parts.sink.add(*made, now)
+        return bool(made[1])  # those that wait for the store let the pipeline rest
 
     def _score_large(self) -> bool:
         """Scores one large trace, in a worker where there is one; returns whether it did."""

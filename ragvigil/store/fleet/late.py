@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ragvigil.store.engine.batch import Batch, Rows, token_of
 from ragvigil.store.engine.priority import Priority
-from ragvigil.store.engine.table import declare
 from ragvigil.store.records import traces
 from ragvigil.store.records.traces import StoredTrace
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 OVERLAP_SECONDS = 60.0
 """Rows of this long before the newest that was read are read again: inserts end in any order."""
-_COLUMNS = declare("late_spans", ("trace_id", "owner", "spans", "replica", "epoch"))
+MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +55,21 @@ class LateParts:
     def take(self, others: Collection[str]) -> list[LatePart]:
         """Parts that were told of since the last call, but for those that `others` own.
 
+        The first MOST_PARTS of them; the next call goes on behind these.
         Raises StoreError; the next call then returns the same.
         """
-        parameters = {"since": max(0.0, self._since), "others": sorted(others)}
+        parameters = {
+            "since": max(0.0, self._since),
+            "others": sorted(others),
+            "limit": MOST_PARTS,
+        }
         rows = self._store.read("late_spans", parameters, priority=Priority.TICK)
         named = {(row["trace_id"], row["owner"], row["replica"]): row["written"] for row in rows}
         fresh = [key for key, written in named.items() if written > self._seen.get(key, 0.0)]
         newest = max([self._since + OVERLAP_SECONDS, *named.values()])
-        self._since = newest - OVERLAP_SECONDS
+        # More than that within the overlap would be read again and again.
+        is_full = len(rows) == MOST_PARTS
+        self._since = max(named.values()) if is_full else newest - OVERLAP_SECONDS
         self._seen = {
             key: written for key, written in (self._seen | named).items() if written >= self._since
         }
@@ -74,7 +80,7 @@ def tell(store: Store, trace_id: str, owner: str) -> None:
     """Tells the owner of a trace that there are parts of it. Raises StoreError."""
     row = (trace_id, owner, 0, store.replica, store.epoch)
     token = token_of("late_spans", *row)
-    store.write(Batch(rows={"late_spans": Rows(_COLUMNS, [row])}, token=token))
+    store.write(Batch(rows={"late_spans": Rows(traces.LATE_COLUMNS, [row])}, token=token))
 
 
 def split_traces(store: Store, trace_ids: Sequence[str], since: int) -> dict[str, SplitTrace]:

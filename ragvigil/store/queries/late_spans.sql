@@ -8,4 +8,4 @@ WHERE late_spans.written >= fromUnixTimestamp64Milli(toInt64({since:Float64} * 1
     AND owner NOT IN {others:Array(String)}
 GROUP BY trace_id, owner, replica
 ORDER BY written, trace_id, replica
-LIMIT 10000
+LIMIT {limit:UInt32}

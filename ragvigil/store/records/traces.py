@@ -31,26 +31,19 @@ if TYPE_CHECKING:
     from ragvigil.store.settings import StoreSettings
 
 ORDER = (
-    *(
-        "documents",
-        "spans",
-        "records",
-        "record_shapes",
-        "scores",
-        "feedback",
-        "late_spans",
-        "traces",
-    ),
+    *("documents", "spans", "records", "record_shapes", "scores", "feedback"),
+    *("late_spans", "traces"),
 )
 """The order in which tables are filled: a row in `traces` proves that the rest is stored."""
 DAY = 86_400
+LATE_COLUMNS = declare("late_spans", ("trace_id", "owner", "spans", "replica", "epoch"))
 _COLUMNS = {
     "documents": declare("documents", ("hash", "content", "seen", "replica", "epoch")),
     "spans": SPAN_COLUMNS,
     "records": RECORD_COLUMNS,
     "record_shapes": SHAPE_COLUMNS,
     "scores": SCORE_COLUMNS,
-    "late_spans": declare("late_spans", ("trace_id", "owner", "spans", "replica", "epoch")),
+    "late_spans": LATE_COLUMNS,
     "traces": declare(
         "traces",
         (

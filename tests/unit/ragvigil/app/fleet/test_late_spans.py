@@ -12,8 +12,11 @@ import pytest
 
 from ragvigil.app.fleet.late_spans import FIRST_WAIT_SECONDS, LateSpanWork
 from ragvigil.model.span import Span
+from ragvigil.store.engine.errors import QueryFailed, Unavailable
 from ragvigil.store.engine.store import Store
+from ragvigil.store.fleet import late
 from ragvigil.store.fleet.members import Member, owner
+from ragvigil.store.records import span_samples
 from ragvigil.store.settings import KeptSpans
 from tests.outcomes import NOW, SECOND
 from tests.pipelines import Core, answer, trace_id
@@ -210,6 +213,56 @@ async def test_spans_that_are_not_kept_are_counted_in_the_generation(
     assert (row["generation"], len(row["retrieved.chunk_id"])) == (7, 3)
     for edge in (first, second):
         await edge.core.spool.close()
+
+
+async def test_the_pipeline_rests_while_the_store_does_not_answer(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = pair
+    root, retrieval, model = answer()
+    await first.takes([root, model], QUIET)
+    await second.takes([retrieval])
+    first.now += FIRST_WAIT_SECONDS
+    first.work.run()
+    with monkeypatch.context() as outage:
+
+        def fails(*_: object) -> None:
+            raise Unavailable("no connection")
+
+        outage.setattr(late, "split_traces", fails)
+        assert not first.core.pipeline.step()
+    first.core.pass_time(0.1)
+    assert the_record(first)["generation"] == 3
+
+
+async def test_a_trace_that_the_store_cannot_read_stays_as_it_is(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = pair
+    root, retrieval, model = answer()
+    await first.takes([root, model], QUIET)
+    await second.takes([retrieval])
+
+    def fails(*_: object) -> None:
+        raise QueryFailed("memory limit exceeded")
+
+    monkeypatch.setattr(span_samples, "traces", fails)
+    first.joins()
+    assert the_record(first)["generation"] == 2
+    assert not first.core.pipeline.step()
+
+
+async def test_more_parts_than_are_read_at_once_are_read_one_page_after_another(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = pair
+    monkeypatch.setattr(late, "MOST_PARTS", 3)
+    for number in range(5):
+        late.tell(second.core.store, f"{number:032x}", "edge-1")
+    found = []
+    for _ in range(8):
+        found += [part.trace_id for part in first.work._parts.take(["edge-2"])]
+    assert sorted(found) == [f"{number:032x}" for number in range(5)]
 
 
 async def test_an_erased_trace_is_not_joined(pair: Pair) -> None:
