@@ -16,6 +16,8 @@ TOGETHER = 30 * MINUTE
 """Nanoseconds within which changes of several routes count as one change."""
 COVERED = 2 * HOUR
 """Nanoseconds after its anchor in which an audit covers numbers that moved on its routes."""
+COVERED_AT_MOST = 4 * HOUR
+"""The same for a number that may have moved earlier: where little is known of when, all may be."""
 
 MOVED = " moved"
 
@@ -115,14 +117,20 @@ def covered_by(audits: Sequence[Audit], anchor: Anchor) -> Audit | None:
         is_on_routes = not audit.routes or (
             bool(anchor.routes) and set(anchor.routes) <= set(audit.routes)
         )
-        earliest = (anchor.earliest_unix_nano or anchor.time_unix_nano) - audit.anchor_unix_nano
-        is_soon = apart <= TOGETHER if anchor.weight else min(apart, earliest) <= COVERED
-        if is_on_routes and apart >= -TOGETHER and is_soon:
+        if is_on_routes and apart >= -TOGETHER and _is_soon(audit, anchor):
             return _join(audit, anchor)
         may_widen = audit.is_running and _is_on_further_routes(audit, anchor)
         if may_widen and abs(apart) <= TOGETHER:
             return _join(_widen(audit, anchor), anchor)
     return None
+
+
+def _is_soon(audit: Audit, anchor: Anchor) -> bool:
+    apart = anchor.time_unix_nano - audit.anchor_unix_nano
+    if anchor.weight:
+        return apart <= TOGETHER
+    earliest = (anchor.earliest_unix_nano or anchor.time_unix_nano) - audit.anchor_unix_nano
+    return apart <= COVERED or (earliest <= COVERED and apart <= COVERED_AT_MOST)
 
 
 def audit_of(anchor: Anchor, started_unix_nano: int) -> Audit:

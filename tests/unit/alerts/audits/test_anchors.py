@@ -147,6 +147,8 @@ def test_what_moved_on_its_routes_soon_after_is_covered(is_over: bool) -> None:
     assert covered_by([standing], late) is None
     may_be_earlier = replace(late, earliest_unix_nano=T - MINUTE)
     assert covered_by([standing], may_be_earlier) is not None
+    much_later = replace(may_be_earlier, time_unix_nano=T + 5 * HOUR)
+    assert covered_by([standing], much_later) is None
 
 
 def test_a_number_that_moved_is_no_change_of_the_service() -> None:
