@@ -79,12 +79,18 @@ def membership(failure: Failure, issue_id: str) -> Membership:
     )
 
 
-def keep(store: Store, failures: Iterable[Failure], issue: Issue | None = None) -> None:
-    """Stores failing records, as members of an issue where one is given, which is stored too."""
+def keep(
+    store: Store, failures: Iterable[Failure], issue: Issue | None = None, written: int = 0
+) -> None:
+    """Stores failing records, as members of an issue where one is given, which is stored too.
+
+    `written` (seconds since the epoch; now, where it is 0) decides which row of a record is newer.
+    """
     kept = [_kept(failed) for failed in failures]
     members = [(each, membership(each.failure, issue.issue_id)) for each in kept if issue]
     issues = [issue] if issue else []
-    store.write(stored.batch(time.time_ns(), failures=kept, members=members, issues=issues))
+    nanos = written * NANOS or time.time_ns()
+    store.write(stored.batch(nanos, failures=kept, members=members, issues=issues))
 
 
 def _kept(failure: Failure) -> KeptFailure:

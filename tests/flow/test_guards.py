@@ -19,7 +19,7 @@ from ragvigil.store.scores import accepted_rubrics as stored
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import accepted_rubrics, load_rubrics
 from tests.flow.test_api import keep
-from tests.guarded_desk import DRAFT, GuardedDesk, Judge, answered, fill, forget, refusing
+from tests.guarded_desk import DRAFT, MEMBERS, GuardedDesk, Judge, answered, fill, forget, refusing
 from tests.issues import NOW
 from tests.llm_server import serving
 from tests.patience import PATIENCE_SECONDS
@@ -205,7 +205,11 @@ def test_a_withdrawn_guard_lets_go_of_the_answers_that_only_it_failed(
         for row in failed.find(store, failed.FailureFilter(issue_ids=("i1",)))
         if row.membership and row.membership.by is MemberBy.GUARD
     }
-    assert guarded == {7001: ("guard_i1",), 7002: ("guard_i1", "citation_validity")}
+    both = ("guard_i1", "citation_validity")
+    assert guarded == dict.fromkeys(range(1, MEMBERS + 1), both) | {
+        7001: ("guard_i1",),
+        7002: both,
+    }
     daemon.say("rubric", "remove", "guard_i1")
     desk.issues.run()
     desk.issues.run()
