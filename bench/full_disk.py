@@ -46,10 +46,16 @@ FULL_SECONDS = 8.0
 
 @dataclass(slots=True)
 class Senders:
-    """Send requests until `stop`, each until it is acknowledged; counts the answers."""
+    """Send requests until `stop`, each until it is acknowledged; counts the answers.
+
+    `short` are the refusals for want of space, `least_free` the fewest bytes free at one.
+    """
 
     address: str
+    folder: Path
     seed: int
+    short: int = 0
+    least_free: int = sys.maxsize
     stop: threading.Event = field(default_factory=threading.Event)
     answers: Counter[int] = field(default_factory=Counter)
     acknowledged: int = 0
@@ -75,6 +81,9 @@ class Senders:
             with self.lock:
                 self.answers[reply.status_code] += 1
                 self.acknowledged += otlp_requests.SPANS * (reply.status_code == 200)
+                if reply.status_code == 503:
+                    self.short += b"disk" in reply.content
+                    self.least_free = min(self.least_free, shutil.disk_usage(self.folder).free)
             if reply.status_code == 200:
                 return
             self.stop.wait(RETRY_SECONDS)
@@ -83,7 +92,7 @@ class Senders:
 @contextmanager
 def sending(daemon: ChildDaemon, seed: int) -> Iterator[Senders]:
     """Senders that run while the block does, and have ended after it."""
-    senders = Senders(daemon.http, seed)
+    senders = Senders(daemon.http, daemon.data_dir, seed)
     threads = [
         threading.Thread(target=senders.run, args=(number,), daemon=True)
         for number in range(SENDERS)
@@ -124,8 +133,11 @@ def in_spool(daemon: ChildDaemon) -> int:
 def fill_by_traffic(daemon: ChildDaemon, seed: int, bars: dict[str, bool]) -> Senders:
     """Sends until refused, drains while refusing, goes on."""
     with sending(daemon, seed) as senders:
-        bars["refused at the reserve"] = until(lambda: bool(senders.answers[503]), "refused")
-        bars["unready while only the reserve is left"] = "disk" in unready(daemon)
+        bars["refused at the reserve"] = until(lambda: bool(senders.short), "refused")
+        # The spool may have drained since that refusal; the senders fill it again.
+        bars["unready while only the reserve is left"] = until(
+            lambda: "disk" in unready(daemon), "unready"
+        )
         accepted = senders.acknowledged
         bars["goes on by itself once the spool has drained"] = until(
             lambda: senders.acknowledged > accepted + 50 * otlp_requests.SPANS, "goes on"
@@ -177,6 +189,8 @@ def filled(folder: Path, seed: int) -> tuple[dict[str, object], dict[str, bool]]
         ledger = daemon.get("ledger")["spans"]
         stopped = daemon.get("status")["store"]["stopped"]
         bars["SIGTERM ends with status 0"] = daemon.stop() == 0
+        log_text = (daemon.data_dir / "daemon.log").read_text(errors="replace")
+    bars["the core never ended"] = "core ended;" not in log_text
     acknowledged = sum(run.acknowledged for run in runs)
     effects = stored_effects(folder)
     bars["no acknowledged span is lost"] = (
@@ -187,6 +201,7 @@ def filled(folder: Path, seed: int) -> tuple[dict[str, object], dict[str, bool]]
     figures: dict[str, object] = {
         "spans_acknowledged": acknowledged,
         "requests_refused": answers[503],
+        "core_ended": log_text.count("core ended;"),
         "other_answers": sum(answers.values()) - answers[503] - answers[200],
         "ledger": ledger,
         "spans_in_the_store": effects["spans"],
@@ -202,8 +217,8 @@ def least_free_without_a_reserve(folder: Path, seed: int) -> int:
         ) as daemon,
         sending(daemon, seed) as senders,
     ):
-        until(lambda: bool(senders.answers[503]), "refused without a reserve")
-        return shutil.disk_usage(folder).free // MB
+        until(lambda: bool(senders.short), "refused without a reserve")
+        return senders.least_free // MB
 
 
 @contextmanager

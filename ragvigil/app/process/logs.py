@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 
+from ragvigil.app.process.log_stream import LogStream
 from ragvigil.model.text import visible
 
 
@@ -23,7 +24,7 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, LogStream(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[Forward()], level=logging.WARNING)

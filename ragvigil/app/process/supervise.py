@@ -14,6 +14,7 @@ from pathlib import Path
 import structlog
 from prometheus_client import Counter, Gauge
 
+from collector.spool.reserve import space_of
 from ragvigil.app.process.control import Questions
 from ragvigil.app.process.heartbeat import Heartbeat, Phase
 from ragvigil.app.process.suspects import POINTS, CoreEnd, Suspects
@@ -62,6 +63,7 @@ class Core:
     """
 
     def __init__(self, data_dir: Path, stall_seconds: float) -> None:
+        self._data_dir = data_dir
         self._heartbeat, self._suspects = Heartbeat(data_dir), Suspects(data_dir)
         self._stall_seconds = stall_seconds
         self.stall = self.trouble = ""
@@ -133,9 +135,7 @@ class Core:
                 seconds = CANNOT_START_SECONDS
                 self._say_why()
             else:
-                log.error(
-                    "core ended; starting it again", status=status, how=end, pause_seconds=seconds
-                )
+                self._say_how(status, end, seconds)
             await asyncio.sleep(seconds)
 
     def _say_why(self) -> None:
@@ -143,6 +143,19 @@ class Core:
         if self.trouble != self._last_words:
             log.error("the core cannot start; spans wait in the spool", reason=self._last_words)
         self.trouble = self._last_words
+
+    def _say_how(self, status: int, end: CoreEnd, pause_seconds: float) -> None:
+        """Logs that the core ended. Its own last line may have found no room on a full disk."""
+        free: dict[str, object] = {}
+        with contextlib.suppress(OSError):  # the folder is gone: that is not what ended the core
+            free = {"disk_free_mb": space_of(self._data_dir).free >> 20}
+        log.error(
+            "core ended; starting it again",
+            status=status,
+            how=end,
+            pause_seconds=pause_seconds,
+            **free,
+        )
 
     async def _run_once(self) -> int:
         self._quiet_seconds = 0.0
