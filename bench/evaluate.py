@@ -41,7 +41,7 @@ from ragvigil.evaluation.target.reply import Asked, record_of
 from ragvigil.evaluation.target.reply import plain_paths as paths
 from ragvigil.model.record import Document, RagRecord
 from scorers.golden import Fact, Gold, question_key
-from scorers.rubric import load_rubrics
+from scorers.rubric import rubric_layers
 from scorers.runner import Runner, load_scorers
 from scorers.text.normalise import key, words
 
@@ -169,7 +169,7 @@ def flaky(every: Answers, fault: str, dice: Random) -> Results:
 
 def layers_of(gate: Gate) -> set[str]:
     """The layers of what is worse."""
-    layers = {name: rubric.layer for name, rubric in load_rubrics().items()}
+    layers = rubric_layers()
     return {layer_of(each.rubric, layers) for each in gate.worse}
 
 

@@ -186,6 +186,11 @@ def load_rubrics() -> Mapping[str, Rubric]:
     return _accepted_rubrics | house_rubrics() | _plugin_rubrics()[0] | _own_rubrics
 
 
+def rubric_layers() -> dict[str, Layer]:
+    """The layer of each rubric."""
+    return {name: rubric.layer for name, rubric in load_rubrics().items()}
+
+
 def read_files(paths: Sequence[Path]) -> dict[str, Rubric]:
     """Reads rubrics from files, and from all `*.toml` in folders. Raises BadRubric."""
     places = {name: f"{HOUSE}: {name}.toml" for name in house_rubrics()}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.extras import EMBEDDED_STORE, missing
-from ragvigil.store.engine.damage import require_known_format, saying_why
 from ragvigil.store.engine.errors import StoreUnusable
+from ragvigil.store.engine.opening import require_known_format, saying_why
 from ragvigil.store.settings import StoreSettings
 
 if TYPE_CHECKING:

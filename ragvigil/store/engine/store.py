@@ -12,9 +12,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, WriteResult
-from ragvigil.store.engine.damage import set_part_aside
 from ragvigil.store.engine.engine import Engine, StoreStatus
 from ragvigil.store.engine.errors import PartDamaged, Unavailable
 from ragvigil.store.engine.kept import Kept
@@ -26,6 +27,8 @@ from ragvigil.store.settings import StoreSettings
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
     from numpy.typing import NDArray
+
+log = structlog.get_logger()
 
 __all__ = ["Priority", "Store", "StoreStatus"]
 
@@ -171,7 +174,7 @@ class Store:
         try:
             return self._engine.queue_job(job, priority, writes=writes)
         except PartDamaged as error:
-            set_part_aside(self, error)
+            self._set_aside(error)
             return self._engine.queue_job(job, priority, writes=writes)
         except Exception as error:
             metrics.QUERY_FAILURES.labels(name, type(error).__name__).inc()
@@ -180,3 +183,10 @@ class Store:
             raise
         finally:
             metrics.QUERY_SECONDS.labels(name).observe(time.perf_counter() - started)
+
+    def _set_aside(self, damaged: PartDamaged) -> None:
+        """Takes a damaged part out of its table; its files stay in the folder `detached`."""
+        log.error(
+            "a damaged part of the store is set aside", table=damaged.table, part=damaged.part
+        )
+        self.change(f"ALTER TABLE {damaged.table} DETACH PART '{damaged.part}'")

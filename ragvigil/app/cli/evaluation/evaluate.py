@@ -165,11 +165,11 @@ def _write(
     results: Results,
     outcomes: Sequence[Outcome],
 ) -> None:
-    from ragvigil.app.cli.evaluation import gate
     from ragvigil.evaluation.report.document import as_document
     from ragvigil.evaluation.report.page import as_page
     from ragvigil.evaluation.report.rag_results import rag_results
     from ragvigil.evaluation.result_file import write_results
+    from scorers.rubric import rubric_layers
 
     try:
         if out:
@@ -177,7 +177,7 @@ def _write(
         if csv:
             csv.write_text(rag_results(outcomes), encoding="utf-8")
         if html:
-            html.write_text(as_page(as_document(results, gate.layers())), encoding="utf-8")
+            html.write_text(as_page(as_document(results, rubric_layers())), encoding="utf-8")
     except OSError as error:
         stop(f"{error.filename or out}: cannot be written: {error.strerror or error}")
 
@@ -190,14 +190,15 @@ def _show(
     from ragvigil.app.cli.output.evaluation import print_evaluation
     from ragvigil.evaluation.gate.decide import decide
     from ragvigil.evaluation.report.document import as_document
+    from scorers.rubric import rubric_layers
 
     if against is None:
-        print_evaluation(as_document(results, gate.layers()), as_json=as_json)
+        print_evaluation(as_document(results, rubric_layers()), as_json=as_json)
         must_pass = any(result.must_pass and result.reading for result in results.results)
         failed = must_pass or all(each.error for each in results.results)
         return FAILED if failed else DONE, None
     if not as_json:
-        print_evaluation(as_document(results, gate.layers()), as_json=False)
+        print_evaluation(as_document(results, rubric_layers()), as_json=False)
     compared = decide(gate.read_run(against), results, settings.gate)
     gate.show(compared, as_json=as_json)
     status = gate.exit_status(compared, cannot_say_passes=settings.gate.cannot_say_passes)

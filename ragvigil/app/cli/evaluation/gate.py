@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ragvigil.evaluation.gate.decide import Gate
     from ragvigil.evaluation.gate.limits import GateSettings
     from ragvigil.evaluation.result_file import Results
-    from ragvigil.model.score import Layer
 
 PASSES, WORSE, CANNOT_SAY = 0, 1, 3
 """Exit statuses."""
@@ -124,12 +123,13 @@ def write_reports(compared: Gate, *, markdown: Path | None, junit: Path | None) 
     """Writes the files that were asked for; exits with 2 where one cannot be written."""
     from ragvigil.evaluation.gate.junit import as_junit
     from ragvigil.evaluation.gate.markdown import as_markdown
+    from scorers.rubric import rubric_layers
 
     for path, form in ((markdown, as_markdown), (junit, as_junit)):
         if path is None:
             continue
         try:
-            path.write_text(form(compared, layers()), encoding="utf-8")
+            path.write_text(form(compared, rubric_layers()), encoding="utf-8")
         except OSError as error:
             stop(f"{path}: cannot be written: {error.strerror or error}")
 
@@ -138,8 +138,9 @@ def show(compared: Gate, *, as_json: bool) -> None:
     """Prints the verdict and its reasons, then a table."""
     from ragvigil.app.cli.output.gate import print_gate
     from ragvigil.evaluation.gate.document import as_document
+    from scorers.rubric import rubric_layers
 
-    print_gate(as_document(compared, layers()), as_json=as_json)
+    print_gate(as_document(compared, rubric_layers()), as_json=as_json)
 
 
 def exit_status(compared: Gate, *, cannot_say_passes: bool) -> int:
@@ -152,13 +153,6 @@ def exit_status(compared: Gate, *, cannot_say_passes: bool) -> int:
         State.CANNOT_SAY: PASSES if cannot_say_passes else CANNOT_SAY,
     }
     return statuses[compared.state]
-
-
-def layers() -> dict[str, Layer]:
-    """The layer of each of the daemon's rubrics."""
-    from scorers.rubric import load_rubrics
-
-    return {name: rubric.layer for name, rubric in load_rubrics().items()}
 
 
 def _share(option: str, name: str) -> tuple[str, float]:

@@ -43,11 +43,11 @@ def send_run(
 
 def send_gate(settings: Settings, compared: Gate) -> None:
     """Sends what the gate said of a run that was sent. Raises Refused or Unreachable."""
-    from ragvigil.app.cli.evaluation.gate import layers
     from ragvigil.app.client import api
     from ragvigil.evaluation.gate.document import as_document
+    from scorers.rubric import rubric_layers
 
-    document = as_document(compared, layers())
+    document = as_document(compared, rubric_layers())
     body = {
         "state": document["state"],
         "base_release": compared.base.release,
