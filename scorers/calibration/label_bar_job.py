@@ -39,14 +39,17 @@ class LabelBarJob:
         self._use(LabelBars(fixed=self._fixed, learned=by_series(found)))
 
     def learn(self) -> int:
-        """Learns all bars if the newest are a day old; how many were stored. Raises StoreError."""
+        """Learns all bars if new ones would hold a day after the newest; how many were stored.
+
+        Raises StoreError.
+        """
         now = int(self._clock())
         self.refresh()
         newest = max(
             (each[-1].holds_from_unix_nano for each in self.bars.learned.values()), default=0
         )
         rubrics = LABELS.keys() - self._fixed
-        if not self._days or not rubrics or newest > (now - DAY) * NANOS:
+        if not self._days or not rubrics or newest > (stored.holds_from(now) - DAY) * NANOS:
             return 0
         since = max(0, now - self._days * DAY)
         past = incidents.find(self._store, incidents.IncidentFilter(since=since, limit=10_000))

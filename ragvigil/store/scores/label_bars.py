@@ -68,13 +68,18 @@ def learn(
     """
     window = {"since": since, "end": now, "rubrics": sorted(rubrics), **_ill(incidents, now)}
     rows = store.read("label_bar_counts", window, priority=Priority.SCAN)
-    hold = ((now + KNOWN_SECONDS) // 3600 + 1) * 3600 * NANOS
+    hold = holds_from(now) * NANOS
     return [
         LabelBar(**place, below=below, answers=sum(counts), since_unix_nano=first * NANOS,
                  holds_from_unix_nano=hold)
         for place, counts, first in _series(rows)
         if first <= now - DAY and (below := bar_of(counts)) is not None
     ]  # fmt: skip
+
+
+def holds_from(now: int) -> int:
+    """The full hour from which bars that are learned now hold; both in seconds."""
+    return ((now + KNOWN_SECONDS) // 3600 + 1) * 3600
 
 
 def _series(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, str], Counts, int]]:

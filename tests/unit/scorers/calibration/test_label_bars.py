@@ -149,6 +149,14 @@ def test_a_start_finds_the_same_bars_and_a_day_later_there_are_new_ones(store: S
     assert bar(later, at=NOON + DAY + 2 * HOUR)["below"] == 0.275  # type: ignore[index]
 
 
+def test_bars_are_learned_every_24_hours_by_a_job_that_runs_each_hour(store: Store) -> None:
+    fill(store, SPREAD, at=NOON - 2 * DAY)
+    late = NOON + HOUR - 60  # they hold an hour and a minute later
+    job(store, late).learn()
+    assert job(store, late + DAY - HOUR).learn() == 0
+    assert job(store, late + DAY).learn() == 2
+
+
 def test_a_bar_holds_from_the_next_hour_and_for_its_model_only(store: Store) -> None:
     fill(store, SPREAD, at=NOON - 2 * DAY)
     labelling = job(store)
