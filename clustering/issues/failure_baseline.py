@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clustering.issues.background_rate import Background, is_above
 from clustering.issues.provisional import Key
 from ragvigil.model.issue import FailureKind
+from ragvigil.model.wilson import wilson
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import memberships
@@ -102,9 +103,9 @@ class FailureBaseline:
         lately = self._scored(first.service, first.environment, routes, since, share)
         before = requests - lately
         if before <= 0:
-            return len(failures) >= UNHEALTHY * requests
+            return _is_unhealthy(len(failures), requests, share)
         past = Background(failing=len(failures) - recent, requests=before)
-        if past.failing >= UNHEALTHY * before:
+        if _is_unhealthy(past.failing, before, share):
             return True
         return is_above(recent, max(lately, recent), past, chance=UNUSUAL)
 
@@ -152,6 +153,16 @@ class FailureBaseline:
                 and row.start + HOUR > since
             )
         )
+
+
+def _is_unhealthy(failing: int, requests: int, share: float) -> bool:
+    """Whether UNHEALTHY of the requests fail; of a sample it must be so for sure.
+
+    A judge that errs now and then fails 3 of the first 30 answers that it is shown.
+    """
+    if share >= 1:
+        return failing >= UNHEALTHY * requests
+    return wilson(failing, max(requests, failing))[0] >= UNHEALTHY
 
 
 def key_of_tally(tally: Tally) -> Key:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ragvigil.model.outcome import Outcome
+from ragvigil.model.score import Kind
 from ragvigil.store.engine.store import Store
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.unit.clustering.issues.test_job import HOUR, Works, failing, keep
@@ -44,3 +48,23 @@ def test_without_a_past_only_what_fails_often_is_an_issue(store: Store) -> None:
     keep(store, *(failing(n) for n in range(4, 8)))
     works.turn()
     assert [issue.members for issue in works.issues()] == [8]
+
+
+def judged(number: int) -> Outcome:
+    """An answer that a judge failed, who sees three of ten."""
+    outcome = failing(number)
+    (scored,) = outcome.records
+    first, *rest = scored.scores
+    graded = replace(first, kind=Kind.JUDGE, inclusion_probability=0.3)
+    return replace(outcome, records=(replace(scored, scores=(graded, *rest)),))
+
+
+def test_a_few_answers_that_a_judge_failed_of_a_few_are_no_issue(store: Store) -> None:
+    works = Works(store=store)
+    passing = [outcome_of(n, value=1.0) for n in range(100, 190)]
+    keep(store, *passing, *(judged(n) for n in range(4)))  # of about 28
+    works.turn()
+    assert works.issues() == []
+    keep(store, *(judged(n) for n in range(4, 10)))  # ten of about 30
+    works.turn()
+    assert [issue.members for issue in works.issues()] == [10]
