@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from clustering.issues.background_rate import LEAST_MEMBERS, Background, is_above
@@ -24,8 +24,9 @@ MOST_NAMED = 0.5
 class IncidentWindow:
     """The time and routes of an incident. `signals` are what its findings name.
 
-    `first` and `last` are in seconds since the epoch; no routes are all of the service. `change`
-    says in words what changed then, empty where nothing is known.
+    `first` and `last` are in seconds since the epoch; no routes are all of the service. It began at
+    `onset` most likely, and at `first` at the earliest; an onset of 0 is `first`. `change` says in
+    words what changed then, empty where nothing is known.
     """
 
     incident_id: str
@@ -35,7 +36,13 @@ class IncidentWindow:
     signals: frozenset[str]
     first: float
     last: float
+    onset: float = 0.0
     change: str = ""
+
+    @property
+    def begins(self) -> int:
+        """The minute (seconds since the epoch) in which it most likely began."""
+        return int(max(self.first, self.onset)) // 60 * 60
 
     def holds(self, failure: Failure) -> bool:
         """Whether an answer is of its routes and time."""
@@ -48,11 +55,16 @@ class IncidentWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteTraffic:
-    """The requests of some routes before a window and in it, and how many failed before, by key."""
+    """The requests of some routes before a window and in it, and how many failed before, by key.
+
+    `requests` are those since the onset, `early` those of the window before it, by minute (seconds
+    since the epoch).
+    """
 
     failed_before: Mapping[Key, int]
     requests_before: int
     requests: int
+    early: Mapping[int, int] = field(default_factory=dict)
 
 
 def own_failures(
@@ -73,10 +85,41 @@ def own_failures(
     own = {
         failure.key: failure
         for kind, same in by_kind.items()
-        if _is_more(len(same), before[kind], traffic, _names(window, kind, same))
-        for failure in same
+        for failure in _own_of_kind(window, kind, same, before[kind], traffic)
     }
     return sorted(own.values(), key=lambda failure: (failure.time_unix_nano, failure.key))
+
+
+def _own_of_kind(
+    window: IncidentWindow, kind: Key, same: Sequence[Failure], before: int, traffic: RouteTraffic
+) -> list[Failure]:
+    """Those since the onset if they are more than before, and those that led up to it."""
+    since = [each for each in same if _minute(each) >= window.begins]
+    is_named = _names(window, kind, since)
+    if not _is_more(len(since), before, traffic, is_named):
+        return []
+    early = Counter(minute for each in same if (minute := _minute(each)) < window.begins)
+    most = MOST_NAMED if is_named else MOST_BACKGROUND
+    rate = before / traffic.requests_before if traffic.requests_before else 0.0
+    start = _start(window, early, {m: n * rate / most for m, n in traffic.early.items()})
+    return [each for each in same if _minute(each) >= start]
+
+
+def _start(window: IncidentWindow, failed: Mapping[int, int], usual: Mapping[int, float]) -> int:
+    """The minute at or before the onset since which most failed beyond what is usual.
+
+    An onset is found some minutes late where the first minutes were mild, or few were asked.
+    """
+    start, best, excess = window.begins, 0.0, 0.0
+    for minute in range(window.begins - 60, int(window.first) // 60 * 60 - 60, -60):
+        excess += failed.get(minute, 0) - usual.get(minute, 0.0)
+        if excess > best:
+            start, best = minute, excess
+    return start
+
+
+def _minute(failure: Failure) -> int:
+    return failure.time_unix_nano // NANOS // 60 * 60
 
 
 def _kinds(key: Key) -> list[Key]:

@@ -104,7 +104,7 @@ class IncidentIssues:
 
     def _placed(self, window: IncidentWindow, index: IssueIndex, now: int) -> Placement:
         rows = {row.key: row for row in self._failures(window)}
-        traffic = replace(self._before[window.incident_id], requests=self._requests(window))
+        traffic = self._with_requests(window)
         own = own_failures(window, (row.failure for row in rows.values()), traffic)
         issue_id = identity("incident", window.incident_id)
         homes = {failure.key: index.home(rows[failure.key]) for failure in own}
@@ -156,11 +156,20 @@ class IncidentIssues:
         asked = sum(row.requests for row in rows if row.start < until and _is_of(window, row))
         return RouteTraffic(failed_before=failing, requests_before=asked, requests=0)
 
-    def _requests(self, window: IncidentWindow) -> int:
+    def _with_requests(self, window: IncidentWindow) -> RouteTraffic:
+        """The traffic before the window, and in it."""
         rows = memberships.requests(
             self._store, int(window.first), bin_seconds=60, priority=Priority.TICK
         )
-        return sum(row.requests for row in rows if row.start <= window.last and _is_of(window, row))
+        asked = Counter[int]()
+        for row in rows:
+            if row.start <= window.last and _is_of(window, row):
+                asked[row.start] += row.requests
+        return replace(
+            self._before[window.incident_id],
+            requests=sum(count for minute, count in asked.items() if minute >= window.begins),
+            early={minute: count for minute, count in asked.items() if minute < window.begins},
+        )
 
 
 def _gathers(incident: Incident) -> bool:
@@ -184,7 +193,8 @@ def _shows_answers(kind: FindingKind, signal: str) -> bool:
 
 def _window(incident: Incident, now: float) -> IncidentWindow:
     findings = incident.findings
-    first = min(finding.since_unix_nano for finding in findings) / NANOS
+    first = min(map(spikes.earliest, findings))
+    onset = min(finding.since_unix_nano for finding in findings) / NANOS
     last = incident.resolved_unix_nano / NANOS if incident.resolved_unix_nano else now
     on_all = any(not any(finding.routes) for finding in findings)
     routes = {route for finding in findings for route in finding.routes if route}
@@ -194,8 +204,9 @@ def _window(incident: Incident, now: float) -> IncidentWindow:
         environment=incident.environment,
         routes=frozenset() if on_all else frozenset(routes),
         signals=frozenset(finding.signal for finding in findings),
-        first=first // 60 * 60,
-        last=min(last, first + LONGEST),
+        first=first,
+        last=min(last, onset + LONGEST),
+        onset=onset // 60 * 60,
         change=names.change_words(incident),
     )
 

@@ -28,6 +28,8 @@ USUAL_SHARE = 0.05
 """Of the answers before an incident so many may lie under the bar that is taken from them."""
 LEAST_PAST = 100
 """Fewer values of before give no bar."""
+MOST_EARLIER = 1800
+"""Seconds before the likeliest onset in which answers may be of an incident already."""
 BY_VALUE = frozenset({FindingKind.MOVED, FindingKind.LIMIT, FindingKind.AUDIT, FindingKind.DRIFT})
 
 
@@ -75,6 +77,16 @@ class RouteSpike:
     records_before: int
     shown: int
     records: int
+
+
+def earliest(finding: Finding) -> int:
+    """The minute (seconds since the epoch) in which a finding may have begun.
+
+    An onset is an interval; one that goes on for hours says little, so MOST_EARLIER bounds it.
+    """
+    onset = finding.since_unix_nano // NANOS
+    first = finding.earliest_unix_nano // NANOS or onset
+    return max(min(first, onset), onset - MOST_EARLIER, 0) // 60 * 60
 
 
 def by_route(store: Store, finding: Finding, last: int) -> list[RouteSpike]:
@@ -153,7 +165,7 @@ def _of(store: Store, finding: Finding, last: int) -> Iterator[Spike]:
     rubric, _, label = finding.signal.partition(":")
     if label == FAILED or (not label and finding.kind not in BY_VALUE):
         return
-    first = finding.since_unix_nano // NANOS // 60 * 60
+    first = earliest(finding)
     for route in [name for name in finding.routes if name] or [ALL_ROUTES]:
         place = {"service": finding.service, "environment": finding.environment, "route": route}
         below = 0.0 if label else _bar(store, rubric, first, place)

@@ -209,3 +209,35 @@ def test_an_answer_that_fails_in_a_further_way_is_of_the_incident_all_the_same()
     own = own_failures(window, failures, traffic)
     assert {each.label: each for each in own}.keys() == {"unsupported", "unsupported,contradicted"}
     assert len(own) == 7
+
+
+@pytest.mark.parametrize(
+    ("before", "early", "joins"),
+    [
+        (0, (-20, -7, -6, -5, -4), 15),  # all, as none failed so before
+        (400, (-20, -7, -6, -5, -4), 14),  # the stretch, without the one that fails anyhow
+        (400, (-25, -20, -15), 10),  # they fail as often as before
+    ],
+)
+def test_answers_of_before_the_likeliest_onset_join_where_they_lead_up_to_it(
+    before: int, early: tuple[int, ...], joins: int
+) -> None:
+    minutes = [*early, *range(10)]
+    failures = [failure(str(minute), hours=minute / 60) for minute in minutes]
+    window = IncidentWindow(
+        incident_id="i1",
+        service="desk",
+        environment="prod",
+        routes=frozenset(),
+        signals=frozenset({"groundedness:unsupported"}),
+        first=START - HOUR / 2,
+        onset=START,
+        last=START + HOUR,
+    )
+    traffic = RouteTraffic(
+        failed_before={key_of(failures[0]): before},
+        requests_before=20_000,
+        requests=100,
+        early={int(START) + 60 * minute: 10 for minute in range(-30, 0)},
+    )
+    assert len(own_failures(window, failures, traffic)) == joins
