@@ -25,6 +25,7 @@ from ragvigil.model.notice import Notice
 
 SIGNALS = frozenset({FindingKind.BROKEN, FindingKind.LIMIT, FindingKind.MOVED, FindingKind.DRIFT})
 """Kinds that are measured again and again, so that their end is seen."""
+JUDGED = frozenset({FindingKind.AUDIT, FindingKind.DRIFT})
 ON_ALL_TRAFFIC = SIGNALS - {FindingKind.DRIFT}
 DRIFT_ENDS = 24 * 60 * MINUTE
 """If a sustained drop goes on for this long after the fix, it opens its incident again."""
@@ -86,13 +87,13 @@ def worse(
 def pages(finding: Finding, settings: IncidentSettings) -> bool:
     """Whether a finding pages by its kind; an audit's drop pages only if it is not small.
 
-    A sustained drop of what costs or orders chunks, and harms no answer by itself, is a ticket; so
-    is all that rests on a retired judge.
+    A drop of what costs or orders chunks, sustained or confirmed by an audit, harms no answer by
+    itself and is a ticket; so is all that rests on a retired judge.
     """
     is_ticket = finding.kind is FindingKind.AUDIT and is_small(
         finding.reference, finding.value, settings.page_drop
     )
-    is_ticket |= finding.kind is FindingKind.DRIFT and finding.signal in HARMLESS_ALONE
+    is_ticket |= finding.kind in JUDGED and finding.signal in HARMLESS_ALONE
     return finding.kind in PAGES and not is_ticket and not finding.is_untrusted
 
 

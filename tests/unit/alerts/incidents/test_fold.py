@@ -167,6 +167,17 @@ def test_a_confirmed_drop_of_exactly_ten_points_pages() -> None:
     assert the_one(folded((), [confirmed_drop(0.8)], 75)[0]).severity is Severity.PAGE
 
 
+@pytest.mark.parametrize(
+    ("signal", "severity"),
+    [("rerank_gain", Severity.TICKET), ("prompt_relevance", Severity.PAGE)],
+)
+def test_a_confirmed_drop_of_what_only_orders_chunks_is_a_ticket(
+    signal: str, severity: Severity
+) -> None:
+    drop = replace(confirmed_drop(0.5), signal=signal)
+    assert the_one(folded((), [drop], 75)[0]).severity is severity
+
+
 def test_newer_numbers_of_an_audit_that_is_over_open_nothing() -> None:
     opened, _ = folded((), [finding("a", 10), confirmed_drop(0.85, 60)], 60)
     done, _ = folded(opened, [cleared(finding("a", 10), 90), confirmed_drop(0.85, 60)], 101)
