@@ -60,7 +60,8 @@ def _mapped(kind: Any, path: Path) -> Any:
     moves = tables["nextmove"]
     start = places["nextmove"][2]
     bytes_of = memoryview(shared)[start : start + moves.nbytes]
-    return kind(
+    row_of = tables["nextmove_row"]
+    identifier = kind(
         tables["ptc"],
         tables["pc"].copy(),
         tables["classes"].tolist(),
@@ -68,8 +69,12 @@ def _mapped(kind: Any, path: Path) -> Any:
         bytes_of.cast("H" if moves.itemsize == 2 else "I"),
         array("i", tables["out_feat"].tolist()),
         norm_probs=True,
-        tk_row=tables["nextmove_row"].tolist(),
+        tk_row=row_of.tolist(),
     )
+    # Packed: as lists of integers the two take 8 MB.
+    identifier.tk_row = array("I", row_of.astype(np.uint32).tobytes())
+    identifier._rowbase = array("I", (row_of.astype(np.uint32) << 8).tobytes())
+    return identifier
 
 
 def _places(file: IO[bytes]) -> dict[str, tuple[Any, tuple[int, ...], int]]:
