@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from clustering.issues.background_rate import LEAST_MEMBERS, Background, is_above
 from clustering.issues.provisional import Key, key_of
@@ -18,6 +18,8 @@ MOST_BACKGROUND = 0.25
 """A key that the incident does not name joins if at most this share of it failed before, too."""
 MOST_NAMED = 0.5
 """The same of a key whose rubric or label the incident names."""
+Shown: TypeAlias = tuple[str, str]
+"""A rubric and a label; an empty label stands for low values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,8 @@ class IncidentWindow:
 
     `first` and `last` are in seconds since the epoch; no routes are all of the service. It began at
     `onset` most likely, and at `first` at the earliest; an onset of 0 is `first`. `change` says in
-    words what changed then, empty where nothing is known.
+    words what changed then, empty where nothing is known. `usual` is the share (0..1) of answers
+    that showed before what fails for the incident's time only.
     """
 
     incident_id: str
@@ -38,6 +41,7 @@ class IncidentWindow:
     last: float
     onset: float = 0.0
     change: str = ""
+    usual: Mapping[Shown, float] = field(default_factory=dict)
 
     @property
     def begins(self) -> int:
@@ -77,11 +81,11 @@ def own_failures(
     by_kind: dict[Key, list[Failure]] = defaultdict(list)
     for failure in failures:
         if window.holds(failure):
-            for kind in _kinds(key_of(failure)):
+            for kind in _kinds(key_of(failure), window):
                 by_kind[kind].append(failure)
     before = Counter[Key]()
     for key, count in traffic.failed_before.items():
-        before.update(dict.fromkeys(_kinds(key), count))
+        before.update(dict.fromkeys(_kinds(key, window), count))
     own = {
         failure.key: failure
         for kind, same in by_kind.items()
@@ -94,6 +98,8 @@ def _own_of_kind(
     window: IncidentWindow, kind: Key, same: Sequence[Failure], before: int, traffic: RouteTraffic
 ) -> list[Failure]:
     """Those since the onset if they are more than before, and those that led up to it."""
+    usual = window.usual.get((kind.rubric, kind.label), 0.0)
+    before = max(before, round(usual * traffic.requests_before))
     since = [each for each in same if _minute(each) >= window.begins]
     is_named = _names(window, kind, since)
     if not _is_more(len(since), before, traffic, is_named):
@@ -122,9 +128,16 @@ def _minute(failure: Failure) -> int:
     return failure.time_unix_nano // NANOS // 60 * 60
 
 
-def _kinds(key: Key) -> list[Key]:
-    """A key for each of its labels: an answer that fails in two ways is of both kinds."""
-    return [replace(key, label=label) for label in {part.strip() for part in key.label.split(",")}]
+def _kinds(key: Key, window: IncidentWindow) -> list[Key]:
+    """A key for each of its labels: an answer that fails in two ways is of both kinds.
+
+    Where low values of its rubric fail for the incident's time, these are one kind with or without
+    a label: the share that was as low before is known of all of them together.
+    """
+    labels = {part.strip() for part in key.label.split(",")}
+    if (key.rubric, "") in window.usual:
+        labels = {label for label in labels if (key.rubric, label) in window.usual} | {""}
+    return [replace(key, label=label) for label in labels]
 
 
 class Counted(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from clustering.issues.failure_baseline import key_of_tally
 from clustering.issues.incident_group import (
     IncidentWindow,
     RouteTraffic,
+    Shown,
     commonest,
     is_more_frequent,
     own_failures,
@@ -67,8 +68,9 @@ class IncidentIssues:
         """Incidents that last, or ended within LATE. Raises StoreError."""
         filter_ = IncidentFilter(since=max(0, int(now - LATE)))
         listed = stored.find(self._store, filter_, priority=Priority.TICK)
-        gathering = [self._wherever(_harming(i), now) for i in listed if _gathers(i)]
-        windows = tuple(_window(incident, now) for incident in gathering)
+        found = [self._wherever(_harming(i), now) for i in listed if _gathers(i)]
+        gathering = [incident for incident, _ in found]
+        windows = tuple(_window(incident, now, usual) for incident, usual in found)
         self._before = {w.incident_id: self._past(w) for w in windows}
         return OpenIncidents(
             windows=windows,
@@ -79,21 +81,27 @@ class IncidentIssues:
             ),
         )
 
-    def _wherever(self, incident: Incident, now: float) -> Incident:
+    def _wherever(self, incident: Incident, now: float) -> tuple[Incident, dict[Shown, float]]:
         """The incident with the further routes on which its findings show as clearly.
 
         A route of little traffic is found later, or never: its answers are harmed all the same.
+        Beside it, by rubric and label, the share of answers that showed a finding before.
         """
         last = int(min(now, incident.resolved_unix_nano / NANOS or now)) // 60 * 60
-        findings = []
+        findings, usual = [], {}
         for finding in incident.findings:
+            every = spikes.by_route(self._store, finding, last)
             if any(finding.routes):
-                every = spikes.by_route(self._store, finding, last)
                 more = {spike.route for spike in every if is_more_frequent(spike)}
                 routes = tuple(sorted({*filter(None, finding.routes), *more}))
                 finding = replace(finding, routes=routes)
             findings.append(finding)
-        return replace(incident, findings=tuple(findings))
+            rubric, _, label = finding.signal.partition(":")
+            own = [spike for spike in every if spike.route in finding.routes] or every
+            before = sum(spike.records_before for spike in own)
+            if before >= spikes.LEAST_PAST and label != spikes.FAILED:
+                usual[rubric, label] = sum(spike.shown_before for spike in own) / before
+        return replace(incident, findings=tuple(findings)), usual
 
     def place(self, windows: Sequence[IncidentWindow], index: IssueIndex, now: float) -> Placement:
         """The answers of each incident in its issue, wherever they were, unless a person has it."""
@@ -191,7 +199,7 @@ def _shows_answers(kind: FindingKind, signal: str) -> bool:
     return kind not in NO_ANSWERS and signal not in HARMLESS
 
 
-def _window(incident: Incident, now: float) -> IncidentWindow:
+def _window(incident: Incident, now: float, usual: Mapping[Shown, float]) -> IncidentWindow:
     findings = incident.findings
     first = min(map(spikes.earliest, findings))
     onset = min(finding.since_unix_nano for finding in findings) / NANOS
@@ -208,6 +216,7 @@ def _window(incident: Incident, now: float) -> IncidentWindow:
         last=min(last, onset + LONGEST),
         onset=onset // 60 * 60,
         change=names.change_words(incident),
+        usual=usual,
     )
 
 

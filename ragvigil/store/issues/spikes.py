@@ -1,6 +1,6 @@
 """What an incident shows of single answers: by it they fail, for the time of the incident.
 
-A refusal is no failure by itself, and the number of a local model is no grade. Where an incident
+A refusal is no failure by itself, and a number without a bar is no grade. Where an incident
 found that refusals or low values became frequent, the answers that show it are what it is about.
 """
 
@@ -33,9 +33,13 @@ MOST_EARLIER = 1800
 BY_VALUE = frozenset({FindingKind.MOVED, FindingKind.LIMIT, FindingKind.AUDIT, FindingKind.DRIFT})
 
 
+BY_ITSELF = frozenset({Kind.MODEL, Kind.CODE})
+"""Scorers of every answer, or of an even sample: their values have a usual range."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spike:
-    """A label, or values of local models under `below`, that fail on a route for a time.
+    """A label, or values of models and of code under `below`, that fail on a route for a time.
 
     `first` and `last` are minutes (seconds since the epoch), both included. The label is empty for
     values, the route is ALL_ROUTES for all.
@@ -65,7 +69,7 @@ class Spike:
             return False
         if self.label:
             return self.label in (part.strip() for part in score.label.split(","))
-        return score.kind is Kind.MODEL and score.value is not None and score.value < self.below
+        return score.kind in BY_ITSELF and score.value is not None and score.value < self.below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,8 @@ def earliest(finding: Finding) -> int:
 def by_route(store: Store, finding: Finding, last: int) -> list[RouteSpike]:
     """What a finding is about, on every route of its service until the minute `last`.
 
-    Of values of local models those count that lie under the bar of the route's own day before.
+    Of values of local models and of code those count that lie under the bar of the route's own day
+    before.
     Empty where no score shows the finding. Raises StoreError.
     """
     rubric, _, label = finding.signal.partition(":")

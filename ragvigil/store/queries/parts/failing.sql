@@ -1,5 +1,5 @@
 -- What a record fails by: a grade under its rubric's bar, or what an incident on its route shows: a
--- label that became frequent, or a local model's value under what was usual before.
+-- label that became frequent, or a value of a local model or of code under what was usual before.
 (
     kind != 'model' AND stream IN ('base', 'boost', 'suspicious')
     AND value < transform(toString(rubric), {rubrics:Array(String)}, {bars:Array(Float64)}, 0.)
@@ -14,7 +14,7 @@ OR
             AND toUnixTimestamp(minute) >= first AND toUnixTimestamp(minute) <= last
             AND if(
                 own_label = '',
-                kind = 'model' AND ifNull(value, 1) < below,
+                kind IN ('model', 'code') AND ifNull(value, 1) < below,
                 has(arrayMap(part -> trimBoth(part), splitByChar(',', toString(label))), own_label)
             ),
         {spike_services:Array(String)}, {spike_environments:Array(String)},

@@ -33,6 +33,15 @@ def refusing(number: int, **more: object) -> Outcome:
     return replace(outcome, records=(replace(scored, scores=(*rest, refused)),))
 
 
+def using(number: int, share: float, **more: object) -> Outcome:
+    """An answer that uses this share of its chunks and fails nothing."""
+    outcome = outcome_of(number, value=1.0, **more)  # type: ignore[arg-type]
+    (scored,) = outcome.records
+    *rest, last = scored.scores
+    used = replace(last, rubric="chunk_utilization", value=share, label="")
+    return replace(outcome, records=(replace(scored, scores=(*rest, used)),))
+
+
 def incident_of(signal: str, *, routes: tuple[str, ...] = ("/ask",), since: int = 0) -> Incident:
     finding = Finding(
         finding_id="f1",
@@ -121,6 +130,22 @@ def test_a_route_that_the_incident_does_not_name_joins_where_it_shows_as_clearly
     (issue,) = works.issues()
     assert (issue.members, issue.routes) == (12, ("/ask", "/chat"))
     assert sorted(where(works.store)) == [*range(10, 16), *range(20, 26)]
+
+
+@pytest.mark.parametrize(("low_before", "joins"), [(2, 6), (40, 0)])
+def test_values_of_code_fail_for_the_time_of_an_incident_where_they_are_lower_than_usual(
+    works: Works, low_before: int, joins: int
+) -> None:
+    before = NOW - 3 * 3600 * SECOND
+    past = [using(100 + n, 0.8, time_unix_nano=before) for n in range(120)]
+    low = [using(300 + n, 0.1, time_unix_nano=before) for n in range(low_before)]
+    keep(works.store, *past, *low, *(using(n, 0.1) for n in range(6)), using(9, 0.8))
+    incident = incident_of("chunk_utilization")
+    (finding,) = incident.findings
+    moved = replace(finding, kind=FindingKind.MOVED)
+    open_incident(works.store, replace(incident, findings=(moved,)))
+    works.turn()
+    assert sum(issue.members for issue in works.issues() if issue.incident_id) == joins
 
 
 def test_answers_that_were_in_another_issue_come_into_that_of_the_incident(works: Works) -> None:
