@@ -206,7 +206,9 @@ def _jobs(
 ) -> list[Job]:
     """What runs by the clock in this daemon's part."""
     jobs = periodic_jobs(settings, store, parts, pipeline, balance, scores, clock.now, part.roles)
-    own = part.own_jobs(
+    jobs = part.jobs(
+        jobs,
+        OF_EVERY_ROLE,
         lambda: EdgeWork(
             store,
             parts.jobs.deferred.judging,
@@ -219,8 +221,7 @@ def _jobs(
         parts.pipeline.noticing,
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
     )
-    jobs = part.jobs(jobs, OF_EVERY_ROLE, own)
-    if settings.store.url:  # others may store what this daemon does not see
+    if part.is_shared:  # others may store what this daemon does not see
         return jobs
     quiet = Quiet(lambda: pipeline.spans_read + store.arrived, clock.now)
     return resting(jobs, quiet, clock.now, afterwards=memory.give_back_code)

@@ -76,8 +76,7 @@ class LateSpanWork:
                 late.tell(self._store, trace_id, found.owner)
                 SPLIT_TRACES.labels("handed").inc()
             else:
-                self._join([trace_id], int(now))
-                SPLIT_TRACES.labels("joined").inc()
+                self._join([trace_id], int(now))  # which counts it once it is joined
             del self._waiting[trace_id]
 
     def _wait_on(self, trace_id: str, now: float) -> None:

@@ -80,29 +80,29 @@ class Part:
         return next((each.address for each in self._members("analyst") if each.is_live), "")
 
     def jobs(
-        self, jobs: Sequence[Job], of_every_role: Collection[str], own: Sequence[Job]
-    ) -> list[Job]:
-        """The jobs, the analyst's only while it leads; and those of its own place, `own`."""
-        if not self.is_shared:
-            return list(jobs)
-        return [*(job if job.name in of_every_role else self._led(job) for job in jobs), *own]
-
-    def own_jobs(
         self,
+        jobs: Sequence[Job],
+        of_every_role: Collection[str],
         work: Callable[[], EdgeWork],
         join: Callable[[Iterable[str], int], None],
         clock: Callable[[], float],
         noticing: object,
         feed: Callable[[], Feed],
     ) -> list[Job]:
-        """Jobs that only daemons of one server have."""
+        """The jobs, the analyst's only while it leads; and those that daemons of one server have.
+
+        `work` and `feed` are made only there.
+        """
         if not self.is_shared:
-            return []
+            return list(jobs)
         self._work = own = work()
         late_spans = LateSpanWork(self._store, lambda: own.members, join, clock)
         edge_noticing = noticing if isinstance(noticing, EdgeNoticing) else None
-        jobs = edge_jobs(own, late_spans, edge_noticing, self.roles)
-        return [*jobs, *analyst_jobs(feed(), self.leading)] if self.leads else jobs
+        return [
+            *(job if job.name in of_every_role else self._led(job) for job in jobs),
+            *edge_jobs(own, late_spans, edge_noticing, self.roles),
+            *(analyst_jobs(feed(), self.leading) if self.leads else ()),
+        ]
 
     def section(self) -> dict[str, object]:
         """The section `fleet` of the status; none in an embedded store."""

@@ -84,6 +84,7 @@ class Joining:
             unscored.append((_closing(trace.trace_id, earlier.received_unix_nano), earlier))
             outcomes.append(scorer.joined(whole, earlier, context))
         metrics.TRACES_CLOSED.labels(Closed.JOINED).inc(len(outcomes))
+        metrics.SPLIT_TRACES.labels("joined").inc(len(outcomes))
         return unscored, outcomes
 
 

@@ -6,7 +6,6 @@ Everything it holds can be rebuilt from the spool and the store, so it may end a
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
@@ -29,6 +28,7 @@ from ragvigil.app.pipeline.joining import Joining
 from ragvigil.app.pipeline.known import is_part, is_stored
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.noticing import Noticing
+from ragvigil.app.pipeline.passed import Passed
 from ragvigil.app.pipeline.pool import JOB_CLOSINGS, ScoringPool
 from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
@@ -48,7 +48,9 @@ CLOSINGS_A_TURN = 128
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
-MEMORY_CHECK_SECONDS, CHECKPOINT_SECONDS = 1.0, 5.0
+MEMORY_CHECK_SECONDS = 1.0
+JOIN_SECONDS = 1.0
+"""While there is more to score, traces are joined once in so long: each time asks the store."""
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 
 Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
@@ -101,8 +103,7 @@ class Pipeline:
             first = next(parts.reader.read(self._next_seq), None)
             spans_read = first.spans_before if first else parts.reader.mark().spans
         self.spans_before = self.spans_read = spans_read
-        # Where the loop has stood, every few seconds: a checkpoint says how many spans it covers.
-        self._passed: deque[Edge] = deque([self._place()])
+        self._passed = Passed(parts.reader, self._place())
         parts.sink.publish(spans_read)
         self.is_behind = self._unread() > BEHIND_SPANS
         self._catch_up = CatchUp(self._unread(), is_behind=self.is_behind)
@@ -110,7 +111,7 @@ class Pipeline:
         self._replay_until = parts.reader.durable_seq
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._memory_checked = 0.0
-        self._checkpointed, self._checkpoint_error = 0.0, ""
+        self._joined = 0.0
 
     @property
     def span_places(self) -> SpanPlaces:
@@ -157,7 +158,8 @@ class Pipeline:
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
         self._backlog.add(parts.assemblies.close_due(now) + self._relieve_memory(now))
         self._measure_backlog(now)
-        is_busy = self._score_batch(now) or self._join(now)
+        is_busy = self._score_batch(now)
+        is_busy = self._join(now, is_busy=is_busy) or is_busy
         duplicates = parts.assemblies.drain_duplicates()
         metrics.DUPLICATE_SPANS.inc(len(duplicates))
         parts.sink.account(duplicate=duplicates)
@@ -190,10 +192,13 @@ class Pipeline:
         self._collect()
         return is_busy
 
-    def _join(self, now: float) -> bool:
+    def _join(self, now: float, *, is_busy: bool) -> bool:
         """Scores traces anew whose spans came to several daemons; returns whether any was."""
+        if is_busy and now - self._joined < JOIN_SECONDS:
+            return False
         if not (taken := self._parts.joining.take()):
             return False
+        self._joined = now
         self._flush(trace_id for trace_id, _ in taken)
         made = self._parts.joining.outcomes(taken, self._parts.scorer, self._context())
         self._parts.sink.add(*made, now)
@@ -374,11 +379,8 @@ class Pipeline:
 
         A frame is needed while a trace in it is open, may still get a late span, or is not durable.
         """
-        if now - self._checkpointed < CHECKPOINT_SECONDS:
+        if not self._passed.is_due(now):
             return
-        self._checkpointed = now
-        if self._next_seq > self._passed[-1].seq:
-            self._passed.append(self._place())
         needed = [
             self._next_seq,
             self._parts.sink.oldest_seq(),
@@ -386,14 +388,4 @@ class Pipeline:
             self._backlog.oldest_seq(),
             self._parts.assemblies.oldest_seq(self._clock()),
         ]
-        first = min(seq for seq in needed if seq is not None)
-        while len(self._passed) > 1 and self._passed[1].seq <= first:
-            self._passed.popleft()
-        place = self._passed[0]
-        try:
-            self._parts.reader.checkpoint("core", place.seq - 1, place.spans)
-            self._checkpoint_error = ""
-        except OSError as error:  # a full disk: the next one may succeed, and until then more is
-            if not self._checkpoint_error:  # read again after a restart
-                log.error("the checkpoint cannot be written", error=str(error))
-            self._checkpoint_error = str(error)
+        self._passed.write(now, self._place(), min(seq for seq in needed if seq is not None))

@@ -15,7 +15,7 @@ from ragvigil.app.job_table import (
     periodic_jobs,
 )
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
-from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS
+from ragvigil.app.pipeline.passed import CHECKPOINT_SECONDS
 from ragvigil.app.settings import Settings
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ragvigil.app.fleet.late_spans import FIRST_WAIT_SECONDS, LateSpanWork
+from ragvigil.app.pipeline.metrics import SPLIT_TRACES
 from ragvigil.model.span import Span
 from ragvigil.store.engine.errors import QueryFailed, Unavailable
 from ragvigil.store.engine.store import Store
@@ -102,6 +103,22 @@ async def test_a_late_span_of_another_edge_joins_its_answer(pair: Pair) -> None:
     assert len(first.core.rows("spans")) == 3
     (row,) = [row for row in first.core.rows("traces") if not row["late"]]
     assert (row["spans"], row["kept"], row["closed"]) == (3, 3, "joined")
+
+
+async def test_a_core_that_has_answers_to_score_in_each_turn_joins_too(pair: Pair) -> None:
+    first, second = pair
+    root, retrieval, model = answer()
+    await first.takes([root, model], QUIET)
+    await second.takes([retrieval])
+    joined = SPLIT_TRACES.labels("joined")._value
+    before = joined.get()
+    first.work.run()
+    assert joined.get() == before, "handed to the pipeline, and not joined yet"
+    await first.core.send(2, [root, retrieval, model])
+    first.core.pipeline.step()
+    first.core.now += QUIET
+    assert first.core.pipeline.step(), "trace 2 is scored"
+    assert joined.get() == before + 1
 
 
 async def test_the_joined_answer_is_the_one_that_an_edge_with_all_spans_makes(

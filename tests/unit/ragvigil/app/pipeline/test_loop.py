@@ -15,7 +15,8 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
-from ragvigil.app.pipeline.loop import CHECKPOINT_SECONDS, FRAMES_A_TURN
+from ragvigil.app.pipeline.loop import FRAMES_A_TURN
+from ragvigil.app.pipeline.passed import CHECKPOINT_SECONDS
 from ragvigil.app.pipeline.pool import ScoringPool
 from ragvigil.app.pipeline.score import TraceScorer, time_of
 from ragvigil.app.pipeline.sink import Sink
