@@ -1,11 +1,12 @@
 """A ClickHouse server that is down, slow and read-only under load: nothing lost, all catches up.
 
-    .venv/bin/python bench/store_outages.py [--small] [--seconds N]
+    .venv/bin/python bench/store_outages.py [--small] [--seconds N | --minutes N]
 
 The server is the embedded engine behind ClickHouse's HTTP interface (`tests/clickhouse_http.py`),
 in a process of its own: a stand-in, since no real one can be had here. Spans arrive at an even rate
 all the time; meanwhile the server is killed for N seconds, then answers slowly, then refuses every
-insert as a read-only replica does. Afterwards every acknowledged span must be stored, once, and
+insert as a read-only replica does, a minute each at most. Every ten seconds a line on standard
+error says how far it is. Afterwards every acknowledged span must be stored, once, and
 the daemon must have said in its log that the store is down, in lines and not in floods.
 """
 
@@ -32,6 +33,10 @@ SPANS = TRACES * otlp_requests.SPANS_A_TRACE
 MADE_AT_ONCE = 100
 """Requests of 110 KB each: with outages of ten minutes they are 12 GB in all."""
 SECONDS, SMALL_SECONDS = 60.0, 5.0
+OTHERS_SECONDS = 60.0
+"""Longest time of a slow and a read-only store, and of the pauses between: only a store that is
+down makes the spool grow without end."""
+TICK_SECONDS = 10.0
 SLOW_SECONDS = 0.5
 CATCH_UP_SECONDS = 900.0
 MOST_LINES = 40
@@ -87,8 +92,12 @@ def _requests() -> Iterator[bytes]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--seconds", type=float, help="length of each outage")
-    return parser.parse_args()
+    parser.add_argument("--seconds", type=float, help="how long the store is down")
+    parser.add_argument("--minutes", type=float, help="the same in minutes")
+    options = parser.parse_args()
+    if options.minutes:
+        options.seconds = 60 * options.minutes
+    return options
 
 
 def main() -> None:
@@ -103,7 +112,7 @@ def main() -> None:
             daemon.wait_ready()
             load = Load(daemon.http, rate)
             load.start()
-            _outages(server, seconds)
+            _outages(server, seconds, load)
             load.stop()
             sent = load.acknowledged * SPANS
             ledger, waited = _caught_up(daemon, sent)
@@ -130,27 +139,37 @@ def main() -> None:
     finish("store_outages", figures, bars, seed=SEED)
 
 
-def _outages(server: Server, seconds: float) -> None:
-    time.sleep(seconds)
-    for name in ("down", "slow", "read-only"):
-        progress(f"the store is {name} for {seconds:g} s")
-        if name == "down":
-            server.stop()
-        else:
-            server.fault(**({"slow": SLOW_SECONDS} if name == "slow" else {"readonly": 1}))
-        time.sleep(seconds)
-        if name == "down":
-            server.start()
-        else:
-            server.fault()
-        time.sleep(seconds)
+def _outages(server: Server, seconds: float, load: Load) -> None:
+    others = min(seconds, OTHERS_SECONDS)
+    _wait("up", others, load)
+    server.stop()
+    _wait("down", seconds, load)
+    server.start()
+    _wait("up again", others, load)
+    for name, fault in (("slow", {"slow": SLOW_SECONDS}), ("read-only", {"readonly": 1})):
+        server.fault(**fault)
+        _wait(name, others, load)
+        server.fault()
+        _wait("up again", others, load)
+
+
+def _wait(state: str, seconds: float, load: Load) -> None:
+    """Waits, and says every ten seconds what was acknowledged."""
+    progress(f"the store is {state} for {seconds:g} s")
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, TICK_SECONDS))
+        progress(f"{load.acknowledged * SPANS} spans acknowledged, {load.refused} refused")
 
 
 def _caught_up(daemon: ChildDaemon, spans: int) -> tuple[dict[str, int], float]:
     """The ledger once all is stored, or as it is when patience ends, and the seconds waited."""
-    began = time.monotonic()
+    began = said = time.monotonic()
     while True:
         ledger = dict(daemon.get("ledger")["spans"])
+        if time.monotonic() - said > TICK_SECONDS:
+            said = time.monotonic()
+            progress(f"{ledger['stored']} of {spans} spans are stored")
         waited = time.monotonic() - began
         done = ledger["stored"] >= spans and not ledger["in_spool"]
         if done or waited > CATCH_UP_SECONDS:
