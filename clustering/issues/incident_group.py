@@ -81,11 +81,11 @@ def own_failures(
     by_kind: dict[Key, list[Failure]] = defaultdict(list)
     for failure in failures:
         if window.holds(failure):
-            for kind in _kinds(key_of(failure), window):
+            for kind in _kinds(key_of(failure)):
                 by_kind[kind].append(failure)
     before = Counter[Key]()
     for key, count in traffic.failed_before.items():
-        before.update(dict.fromkeys(_kinds(key, window), count))
+        before.update(dict.fromkeys(_kinds(key), count))
     own = {
         failure.key: failure
         for kind, same in by_kind.items()
@@ -98,8 +98,6 @@ def _own_of_kind(
     window: IncidentWindow, kind: Key, same: Sequence[Failure], before: int, traffic: RouteTraffic
 ) -> list[Failure]:
     """Those since the onset if they are more than before, and those that led up to it."""
-    usual = window.usual.get((kind.rubric, kind.label), 0.0)
-    before = max(before, round(usual * traffic.requests_before))
     since = [each for each in same if _minute(each) >= window.begins]
     is_named = _names(window, kind, since)
     if not _is_more(len(since), before, traffic, is_named):
@@ -107,6 +105,9 @@ def _own_of_kind(
     early = Counter(minute for each in same if (minute := _minute(each)) < window.begins)
     most = MOST_NAMED if is_named else MOST_BACKGROUND
     rate = before / traffic.requests_before if traffic.requests_before else 0.0
+    # What fails for the time of the incident only is in no count of failures before.
+    shown = (window.usual.get((kind.rubric, label), 0.0) for label in (kind.label, ""))
+    rate = max(rate, *shown)
     start = _start(window, early, {m: n * rate / most for m, n in traffic.early.items()})
     return [each for each in same if _minute(each) >= start]
 
@@ -128,16 +129,9 @@ def _minute(failure: Failure) -> int:
     return failure.time_unix_nano // NANOS // 60 * 60
 
 
-def _kinds(key: Key, window: IncidentWindow) -> list[Key]:
-    """A key for each of its labels: an answer that fails in two ways is of both kinds.
-
-    Where low values of its rubric fail for the incident's time, these are one kind with or without
-    a label: the share that was as low before is known of all of them together.
-    """
-    labels = {part.strip() for part in key.label.split(",")}
-    if (key.rubric, "") in window.usual:
-        labels = {label for label in labels if (key.rubric, label) in window.usual} | {""}
-    return [replace(key, label=label) for label in labels]
+def _kinds(key: Key) -> list[Key]:
+    """A key for each of its labels: an answer that fails in two ways is of both kinds."""
+    return [replace(key, label=label) for label in {part.strip() for part in key.label.split(",")}]
 
 
 class Counted(Protocol):

@@ -237,15 +237,16 @@ def test_an_answer_that_fails_in_a_further_way_is_of_the_incident_all_the_same()
 
 
 @pytest.mark.parametrize(
-    ("before", "early", "joins"),
+    ("before", "shown", "early", "joins"),
     [
-        (0, (-20, -7, -6, -5, -4), 15),  # all, as none failed so before
-        (400, (-20, -7, -6, -5, -4), 14),  # the stretch, without the one that fails anyhow
-        (400, (-25, -20, -15), 10),  # they fail as often as before
+        (0, 0.0, (-20, -7, -6, -5, -4), 15),  # all, as none failed so before
+        (400, 0.0, (-20, -7, -6, -5, -4), 14),  # the stretch, without the one that fails anyhow
+        (400, 0.0, (-25, -20, -15), 10),  # they fail as often as before
+        (0, 0.02, (-25, -20, -15), 10),  # the same of what fails for the incident's time only
     ],
 )
 def test_answers_of_before_the_likeliest_onset_join_where_they_lead_up_to_it(
-    before: int, early: tuple[int, ...], joins: int
+    before: int, shown: float, early: tuple[int, ...], joins: int
 ) -> None:
     minutes = [*early, *range(10)]
     failures = [failure(str(minute), hours=minute / 60) for minute in minutes]
@@ -258,6 +259,7 @@ def test_answers_of_before_the_likeliest_onset_join_where_they_lead_up_to_it(
         first=START - HOUR / 2,
         onset=START,
         last=START + HOUR,
+        usual={("groundedness", "unsupported"): shown},
     )
     traffic = RouteTraffic(
         failed_before={key_of(failures[0]): before},
