@@ -225,7 +225,13 @@ class AuditJob:
         # Before the step ends, as a failed step has to wait, too.
         self._next |= {audit.audit_id: now + STEP_PAUSE_SECONDS for audit in due}
         if due:
-            floors = [self._floor(by_id, audit) for audit in due]
+            # The candidates of an audit are read once, after its floor.
+            floors = [
+                0.0
+                if (audit.audit_id, audit.routes) in self._before
+                else self._floor(by_id, audit)
+                for audit in due
+            ]
             self._thread = Thread(
                 target=self._step_all, args=(due, floors), name="audit", daemon=True
             )

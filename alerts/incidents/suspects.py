@@ -246,7 +246,9 @@ def _restores(fix: Notice, change: Notice) -> bool:
         put_back = (fix.evidence.get("new_documents"), fix.evidence.get("gone_documents"))
         # A fix of documents removes what was new and brings back what was gone.
         undone = (change.evidence.get("gone_documents"), change.evidence.get("new_documents"))
-        return put_back == undone and any(put_back)
+        # Edited ones that are as before are neither: that notice names the change that it ends.
+        is_end = bool(fix.before) and fix.before == change.after
+        return is_end or (put_back == undone and any(put_back))
     return is_alike(fix.kind, fix.before, change.after) and is_alike(
         fix.kind, fix.after, change.before
     )

@@ -91,3 +91,14 @@ def test_the_next_release_puts_none_back() -> None:
     assert not is_fix(second, (first, second))
     back = notice("3", 60, ChangeKind.RELEASE, before="2.5", after="2.4")
     assert is_fix(back, (first, back))
+
+
+def test_edited_documents_that_are_as_before_are_a_fix() -> None:
+    evidence = {"new_documents": [], "gone_documents": [], "edited_documents": ["a", "b"]}
+    edited = notice("1", 0, ChangeKind.DOCUMENTS, after="2 edited: a, b", evidence=evidence)
+    ended = notice(
+        "2", 90, ChangeKind.DOCUMENTS, before="2 edited: a, b", after="as usual", evidence=evidence
+    )
+    assert is_fix(ended, (edited, ended))
+    others = notice("3", 90, ChangeKind.DOCUMENTS, after="1 edited: c", evidence=evidence)
+    assert not is_fix(others, (edited, others))
