@@ -227,9 +227,7 @@ class AuditJob:
         if due:
             # The candidates of an audit are read once, after its floor.
             floors = [
-                0.0
-                if (audit.audit_id, audit.routes) in self._before
-                else self._floor(by_id, audit)
+                0.0 if (audit.audit_id, audit.routes) in self._before else self._floor(by_id, audit)
                 for audit in due
             ]
             self._thread = Thread(
