@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/truth.py [--small] [--seed N] [--part faults pairs habits days old]
                                     [--only FAULT ...] [--onsets N] [--scope all one]
-                                    [--pairs N] [--days N] [--folder DIR]
-                                    [--write docs/verdicts.md]
+                                    [--pairs N] [--habits HABIT ...] [--days N]
+                                    [--folder DIR] [--write docs/verdicts.md]
 
 Four routes of texts from labelled sets, retrieved, reranked and answered by a service of our own
 (truth_service.py), whose 22 faults (truth_faults.py) each begin on a copy of a store with healthy
@@ -119,7 +119,7 @@ class Bench:
         self, part: str, form: type[Lived], of: Callable[..., Lived]
     ) -> Iterator[Lived]:
         known = {result.habit: result for result in self.kept.kept(part, form, _frozen)}
-        for name in HABITS:
+        for name in self.options.habits:
             if name not in known:
                 known[name] = of(
                     self.pool,
@@ -211,6 +211,7 @@ def main() -> None:
     parser.add_argument("--scope", nargs="+", choices=("all", "one"), default=("all", "one"))
     parser.add_argument("--pairs", type=int, default=12)
     parser.add_argument("--days", type=float, default=7.0, help="healthy days of every habit")
+    parser.add_argument("--habits", nargs="+", choices=list(HABITS), default=list(HABITS))
     parser.add_argument("--each", type=int, default=EACH, help="questions of a route")
     parser.add_argument("--fault-minutes", type=int, default=90)
     parser.add_argument("--turn-minutes", type=int, default=1)

@@ -45,6 +45,10 @@ FOUND_OTHERWISE = MEASURED | {
     ChangeKind.RERANKED,
 }
 """Kinds that no service states: they are seen in what its questions find."""
+COUNTED = frozenset({ChangeKind.TOP_K, ChangeKind.CHUNK_COUNT})
+"""Kinds that are one change: what a service states of the number of chunks, and what is counted."""
+COUNTS = ("retrieved", "in_prompt")
+"""Numbers of chunks in the evidence of a notice, each with its median before and since."""
 LOSS = frozenset({ChangeKind.DOCUMENTS, ChangeKind.OTHER_CHUNKS})
 """Documents that are gone show as other chunks on a route whose questions seldom come back."""
 MOST_LATE = 15 * MINUTE
@@ -220,8 +224,7 @@ def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
 
     A change that undoes a fix is no fix: it makes the first change again.
     """
-    place = (change.kind, change.service, change.route)
-    alike = [other for other in others if (other.kind, other.service, other.route) == place]
+    alike = [other for other in others if _is_of_one_kind(change, other)]
     fixes: set[str] = set()
     for candidate in sorted(
         (*alike, change), key=lambda candidate: (candidate.since_unix_nano, candidate.notice_id)
@@ -233,15 +236,22 @@ def is_fix(change: Notice, others: Iterable[Notice]) -> bool:
 
 def undoes(later: Notice, earlier: Notice) -> bool:
     """Whether a change puts an earlier one back."""
-    place = (later.kind, later.service, later.route)
     return (
-        place == (earlier.kind, earlier.service, earlier.route)
+        _is_of_one_kind(later, earlier)
         and earlier.since_unix_nano < later.since_unix_nano
         and _restores(later, earlier)
     )
 
 
+def _is_of_one_kind(first: Notice, second: Notice) -> bool:
+    """Whether two changes of one route are of one kind, as stated and counted chunks are."""
+    is_one_kind = first.kind is second.kind or {first.kind, second.kind} == COUNTED
+    return is_one_kind and (first.service, first.route) == (second.service, second.route)
+
+
 def _restores(fix: Notice, change: Notice) -> bool:
+    if fix.kind is not change.kind:
+        return _mirrors(fix, change)
     if fix.kind is ChangeKind.DOCUMENTS:
         put_back = (fix.evidence.get("new_documents"), fix.evidence.get("gone_documents"))
         # A fix of documents removes what was new and brings back what was gone.
@@ -252,6 +262,26 @@ def _restores(fix: Notice, change: Notice) -> bool:
     return is_alike(fix.kind, fix.before, change.after) and is_alike(
         fix.kind, fix.after, change.before
     )
+
+
+def _mirrors(fix: Notice, change: Notice) -> bool:
+    """Whether the numbers of chunks went back, each to a tenth, that both notices have."""
+    pairs = [(_counts(fix, name), _counts(change, name)) for name in COUNTS]
+    known = [(back, there) for back, there in pairs if back and there]
+    return bool(known) and all(
+        isclose(came, went, rel_tol=0.1)
+        for back, there in known
+        for came, went in zip(back, reversed(there), strict=True)
+    )
+
+
+def _counts(change: Notice, name: str) -> tuple[float, ...]:
+    """The number before and since, empty where it is not known or is the same."""
+    pair = change.evidence.get(name)
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return ()
+    numbers = tuple(float(number) for number in pair if isinstance(number, int | float))
+    return numbers if len(numbers) == 2 else ()
 
 
 def is_alike(kind: ChangeKind, first: str, second: str) -> bool:

@@ -325,10 +325,13 @@ class RouteNotices:
         hollow: Collection[ChangeKind],
     ) -> tuple[Swap, Mapping[str, object]]:
         medians = self._past.medians(since)
+        counted = COUNTS if kind is ChangeKind.TOP_K else frozenset()
         evidence: dict[str, object] = {
             name: [before, after]
             for name, (before, after) in medians.items()
-            if before != after and (name in self._changes or kind in ON_CONTENT)
+            if before != after
+            # The counts of a stated top-k tell its end where only the counts show that.
+            and (name in self._changes or kind in ON_CONTENT or name in counted)
         }
         also = {name: self._values[name].swap(since) for name in VALUES
                 if name in self._changes and name != kind}  # fmt: skip

@@ -102,3 +102,36 @@ def test_edited_documents_that_are_as_before_are_a_fix() -> None:
     assert is_fix(ended, (edited, ended))
     others = notice("3", 90, ChangeKind.DOCUMENTS, after="1 edited: c", evidence=evidence)
     assert not is_fix(others, (edited, others))
+
+
+def test_counted_chunks_that_are_as_few_as_before_are_the_fix_of_a_stated_top_k() -> None:
+    stated = {"retrieved": [8.0, 16.0], "in_prompt": [5.0, 10.0]}
+    doubled = notice("1", 0, ChangeKind.TOP_K, before="8", after="16", evidence=stated)
+    words = {"before": "16 chunks retrieved", "after": "8 chunks retrieved"}
+    back = {"retrieved": [16.0, 8.0], "mean_score": [0.4, 0.5]}
+    counted = notice("2", 90, ChangeKind.CHUNK_COUNT, evidence=back, **words)
+    assert is_fix(counted, (doubled, counted))
+    assert not is_fix(doubled, (doubled, counted))
+    again = notice("3", 120, ChangeKind.TOP_K, before="8", after="16", evidence=stated)
+    assert not is_fix(again, (doubled, counted, again))
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        {},
+        {"retrieved": [16.0, 12.0]},
+        {"retrieved": [16.0, 8.0], "in_prompt": [10.0, 2.0]},
+        {"mean_score": [0.4, 0.5]},
+        {"retrieved": "16 -> 8"},
+        {"retrieved": [None, 8.0]},
+    ],
+    ids=["nothing", "half the way", "fewer than before", "no counts", "words", "no past"],
+)
+def test_other_counts_are_no_fix_of_a_stated_top_k(evidence: dict[str, object]) -> None:
+    stated = {"retrieved": [8.0, 16.0], "in_prompt": [5.0, 10.0]}
+    doubled = notice("1", 0, ChangeKind.TOP_K, before="8", after="16", evidence=stated)
+    counted = notice("2", 90, ChangeKind.CHUNK_COUNT, evidence=evidence)
+    assert not is_fix(counted, (doubled, counted))
+    other = notice("4", 90, ChangeKind.PROMPT, evidence={"retrieved": [16.0, 8.0]})
+    assert not is_fix(other, (doubled, other))

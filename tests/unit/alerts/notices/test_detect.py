@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.incidents.suspects import is_fix
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, Chunk
 from alerts.notices.settings import NoticeSettings
@@ -52,6 +53,17 @@ def edited(question: int) -> list[Chunk]:
 def with_a_new_document(question: int) -> list[Chunk]:
     new = Chunk(text=9000, document="community", length=300, score=0.99)
     return [new, *healthy_chunks(question)[:4]] if question % 2 else healthy_chunks(question)
+
+
+def test_a_stated_top_k_has_the_counts_by_which_its_end_is_known() -> None:
+    few, many = USUAL.but(ChangeKind.TOP_K, "5"), Setup(chunks=more).but(ChangeKind.TOP_K, "10")
+    unstated = few.but(ChangeKind.TOP_K, "")
+    found = [one for _, one in noticed(traffic((300, few), (250, many), (60, unstated)))]
+    doubled, *rest = found
+    assert doubled.kind is ChangeKind.TOP_K
+    assert doubled.evidence["retrieved"] == [5.0, 10.0]
+    (back,) = rest
+    assert is_fix(back, found)
 
 
 def without_documents(found: Found) -> Found:
