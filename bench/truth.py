@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bench.rig.kept_runs import HISTORY_HOURS, ONSETS, KeptRuns
+from bench.rig.kept_runs import DAYS_HOURS, HISTORY_HOURS, ONSETS, KeptRuns
 from bench.rig.matrices import write_part
 from bench.rig.report import finish, progress
 from bench.rig.truth_clock import fill
@@ -76,7 +76,8 @@ class Bench:
                     route = routes[(number + place) % len(routes)] if scope == "one" else ""
                     key = (fault.name, place, route or ALL)
                     if key not in known:
-                        healthy, ended = self.kept.healthy(place)
+                        hours = DAYS_HOURS if fault.traffic < 1 else HISTORY_HOURS
+                        healthy, ended = self.kept.healthy(place, hours=hours)
                         known[key] = rehearse(
                             self.pool,
                             healthy,

@@ -18,6 +18,8 @@ from bench.rig.truth_traffic import DAY, HOUR
 ONSETS = (14.0, 10.5, 20.0, 3.5, 7.0)
 """Hours of the day at which faults begin."""
 HISTORY_HOURS = 26.0
+DAYS_HOURS = 82.0
+"""Three days of each hour, without which no traffic counts as usual, and of the hours before it."""
 Form = TypeVar("Form")
 
 
@@ -31,7 +33,8 @@ class KeptRuns:
 
     def healthy(self, place: int, *, hours: float = HISTORY_HOURS) -> tuple[Path, float]:
         """The folder of a store with healthy traffic, and when that ends (seconds)."""
-        healthy = self.folder / f"healthy-{place}"
+        name = f"healthy-{place}"
+        healthy = self.folder / (name if hours == HISTORY_HOURS else f"{name}-{hours:g}-hours")
         ended_file = healthy.with_suffix(".json")
         if not ended_file.exists():
             # Yesterday: what ends in the future is no past, and old rows are dropped.

@@ -89,10 +89,14 @@ def lose(share: float, at: int, volume: Volume = by_day) -> Volume:
 
 
 def run(
-    before: dict[str, Volume], after: dict[str, Volume], minutes: int, at: int = NOW
+    before: dict[str, Volume],
+    after: dict[str, Volume],
+    minutes: int,
+    at: int = NOW,
+    days: int = 8,
 ) -> list[tuple[int, Finding]]:
     """An hour as before, then `minutes` as after."""
-    table = past(before, at - HOUR)
+    table = past(before, at - HOUR, days)
     detector = TrafficDetector(BrokenSettings())
     watch(detector, table, at - HOUR, drawn(before, at - HOUR, 60, seed=2))
     return watch(detector, table, at, drawn(after, at, minutes, seed=3))
@@ -115,6 +119,21 @@ def test_ninety_percent_lost_pages() -> None:
     given = run(ROUTES, dict.fromkeys(ROUTES, lose(0.95, NOW)), 60)
     assert given[0][0] <= 15
     assert given[-1][1].kind is FindingKind.BROKEN
+    assert len({finding.finding_id for _, finding in given}) == 1
+
+
+BUSY = {**ROUTES, "/b": lambda time: 2 * by_day(time)}
+
+
+@pytest.mark.parametrize(("share", "kind"), [(0.6, FindingKind.LIMIT), (0.95, FindingKind.BROKEN)])
+@pytest.mark.parametrize("lost", [tuple(ROUTES), ("/b",)], ids=["all routes", "one"])
+def test_four_days_are_past_enough(share: float, kind: FindingKind, lost: tuple[str, ...]) -> None:
+    gone = {route: lose(share, NOW, BUSY[route]) for route in lost}
+    given = run(BUSY, {**BUSY, **gone}, 40, days=4)
+    # Sixty percent of one route's three hundred an hour are proven later than of all.
+    assert given[0][0] <= (15 if len(lost) > 1 or share > 0.9 else 25)
+    assert given[-1][1].kind is kind
+    assert given[-1][1].routes == lost
     assert len({finding.finding_id for _, finding in given}) == 1
 
 
