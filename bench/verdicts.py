@@ -65,7 +65,7 @@ def table(counts: Counts) -> str:
         Row(
             fault=fault.name,
             layer=f"{fault.cause} ({fault.part})" if fault.part else fault.cause.value,
-            right=fault.cause.value,
+            right=(fault.cause.value,),
             said=counts[fault.name],
         )
         for fault in FAULTS

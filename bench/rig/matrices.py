@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A fault: its layer in words, the column that is right, and how often each was said."""
+    """A fault: its layer in words, the columns that are right, and how often each was said."""
 
     fault: str
     layer: str
-    right: str
+    right: Collection[str]
     said: Mapping[str, int]
 
 
 def matrix(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """A row a fault, a column what was said; the right one is bold.
+    """A row a fault, a column what was said; the right ones are bold.
 
-    >>> print(matrix([Row(fault="f", layer="corpus", right="corpus", said={"corpus": 2})],
+    >>> print(matrix([Row(fault="f", layer="corpus", right=("corpus",), said={"corpus": 2})],
     ...              ["corpus", "none"]))
     | fault | layer | corpus | none |
     |---|---|---:|---:|
@@ -34,7 +34,7 @@ def matrix(rows: Sequence[Row], columns: Sequence[str]) -> str:
     for row in rows:
         cells = [
             f"**{row.said.get(column, 0)}**"
-            if column == row.right
+            if column in row.right and (column in row.said or len(row.right) == 1)
             else f"{row.said.get(column) or ''}"
             for column in columns
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from statistics import median
 
@@ -55,21 +55,30 @@ def of_runs(found: Sequence[RunResult], harm: Mapping[str, float]) -> Figures:
 def part_of(found: Sequence[RunResult], figures: Mapping[str, object]) -> str:
     """The runs of a benchmark in a document: figures, and a row for each fault."""
     said: dict[str, Counter[str]] = {}
-    truths = {result.fault: result.truth for result in found}
+    faults = {result.fault: result for result in found}
     for result in found:
         said.setdefault(result.fault, Counter())[result.layer or UNNOTICED] += 1
     rows = [
         Row(
             fault=name.replace("_", " "),
-            layer=truth,
-            right=UNNOTICED if truth == Truth.NONE else truth,
+            layer=one.truth,
+            right=_right(one),
             said=said[name],
         )
-        for name, truth in truths.items()
+        for name, one in faults.items()
     ]
     told = {name: figures.get(name) for name in TOLD}
     lines = [f"- {words}: {told[name]}" for name, words in TOLD.items() if told[name] is not None]
     return "\n".join([f"{len(found)} runs.", "", *lines, "", matrix(rows, COLUMNS)])
+
+
+def _right(result: RunResult) -> Collection[str]:
+    """The columns that are right: of a fault of no layer any ticket, of none at all nothing."""
+    if result.is_quiet:
+        return (UNNOTICED,)
+    if result.truth == Truth.NONE:
+        return tuple(column for column in COLUMNS if column != UNNOTICED)
+    return (result.truth,)
 
 
 def _noticed(found: Sequence[RunResult]) -> Figures:
