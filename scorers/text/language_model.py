@@ -47,8 +47,8 @@ def _mapped(kind: Any, path: Path) -> Any:
         file.flush()
         places = _places(file)
         # A fault maps the neighbours too that the cache of files holds: it must not hold them all.
-        os.fdatasync(file.fileno())
         if hasattr(os, "posix_fadvise"):  # not on macOS
+            os.fdatasync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         shared = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)  # lives on without the file
     # Neighbours in the file are not used together: reading ahead would fetch all of it.

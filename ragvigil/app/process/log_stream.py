@@ -30,6 +30,7 @@ class LogStream:
         if self._descriptor is None:
             return self._stream.write(text)
         with self._lock:
+            self._drained(self._descriptor)  # first: there may be room again, and then none is lost
             self._keep(text.encode("utf-8", "backslashreplace"))
             if self._drained(self._descriptor) and self._left_out:
                 line = f"level=error event='lines of the log were left out' lines={self._left_out}"
@@ -44,7 +45,7 @@ class LogStream:
             self._stream.flush()
 
     def _keep(self, line: bytes) -> None:
-        if self._bytes + len(line) > KEPT_BYTES:
+        if self._kept and self._bytes + len(line) > KEPT_BYTES:
             self._left_out += line.count(b"\n")
             return
         self._kept.append(line)

@@ -24,7 +24,8 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, LogStream(sys.stderr))),
+        # Not PrintLogger, which writes the end of a line by itself: a full disk would part them.
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, LogStream(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[Forward()], level=logging.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -45,6 +46,14 @@ def test_without_room_for_the_file_the_model_is_read_into_memory(
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     monkeypatch.setattr(LanguageIdentifier, "from_model_file", lambda *_, **__: own)
     assert language_model.mapped_identifier() is own
+
+
+def test_it_is_mapped_where_no_cache_of_files_can_be_told_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("posix_fadvise", "fdatasync"):  # as on macOS
+        monkeypatch.delattr(os, name, raising=False)
+    assert isinstance(mapped_identifier().tk_nextmove, memoryview)
 
 
 ANONYMOUS = """

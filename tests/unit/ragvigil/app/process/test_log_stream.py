@@ -60,11 +60,20 @@ def test_what_is_more_than_it_keeps_is_counted(
         for number in range(5):
             stream.write(f"line {number}\n")
         disk.free = 1000
-        monkeypatch.setattr(log_stream, "KEPT_BYTES", 1000)
         stream.write("room\n")
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines[:3] == ["line 0", "line 1", "room"]
     assert lines[3].endswith("lines=3")
+
+
+def test_a_line_longer_than_what_it_keeps_is_written(
+    tmp_path: Path, disk: FullDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_stream, "KEPT_BYTES", 4)
+    disk.free = 1000
+    with (tmp_path / "log").open("w") as file:
+        LogStream(file).write("a long line\n")
+    assert (tmp_path / "log").read_text() == "a long line\n"
 
 
 LOGS = """
