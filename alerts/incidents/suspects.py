@@ -15,7 +15,7 @@ from alerts.incidents.cause import ANY, possible
 from alerts.incidents.settings import IncidentSettings
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import CAUSES, ChangeKind, Notice
+from ragvigil.model.notice import CAUSES, COUNTS, ChangeKind, Notice
 
 MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
@@ -47,8 +47,6 @@ FOUND_OTHERWISE = MEASURED | {
 """Kinds that no service states: they are seen in what its questions find."""
 COUNTED = frozenset({ChangeKind.TOP_K, ChangeKind.CHUNK_COUNT})
 """Kinds that are one change: what a service states of the number of chunks, and what is counted."""
-COUNTS = ("retrieved", "in_prompt")
-"""Numbers of chunks in the evidence of a notice, each with its median before and since."""
 LOSS = frozenset({ChangeKind.DOCUMENTS, ChangeKind.OTHER_CHUNKS})
 """Documents that are gone show as other chunks on a route whose questions seldom come back."""
 MOST_LATE = 15 * MINUTE

@@ -27,7 +27,7 @@ from alerts.notices.values import Swap, Value
 from alerts.notices.way_back import WayBack
 from alerts.notices.words import AS_USUAL, swap_of, versions_swap
 from ragvigil.model.identity import identity
-from ragvigil.model.notice import ChangeKind, Notice
+from ragvigil.model.notice import COUNTS, ChangeKind, Notice
 
 NAMED_AFTER = 12
 """Requests since its beginning after which a change is named; until then more may change."""
@@ -37,7 +37,6 @@ later."""
 LATE_NANOS = 600 * 10**9
 """Requests older than the newest of their route by more than this are left out."""
 TEMPLATE = "template"
-COUNTS = frozenset({"retrieved", "in_prompt"})
 SCORES = frozenset({"top_score", "mean_score"})
 LENGTH = "chunk_characters"
 CONTENT = frozenset({CORPUS, LENGTH, ChangeKind.INDEX} | SCORES | COUNTS)

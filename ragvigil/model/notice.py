@@ -48,6 +48,8 @@ class ChangeKind(StrEnum):
     """Another `service.version`, or another stated version of what stayed the same."""
 
 
+COUNTS = frozenset({"retrieved", "in_prompt"})
+"""Numbers of chunks in the evidence of a notice, each with its median before and since."""
 CAUSES: Mapping[ChangeKind, tuple[Cause, ...]] = {
     ChangeKind.RECHUNKED: (Cause.RETRIEVAL,),
     ChangeKind.REEMBEDDED: (Cause.RETRIEVAL,),

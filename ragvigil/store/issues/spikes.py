@@ -31,8 +31,6 @@ LEAST_PAST = 100
 MOST_EARLIER = 1800
 """Seconds before the likeliest onset in which answers may be of an incident already."""
 BY_VALUE = frozenset({FindingKind.MOVED, FindingKind.LIMIT, FindingKind.AUDIT, FindingKind.DRIFT})
-
-
 BY_ITSELF = frozenset({Kind.MODEL, Kind.CODE})
 """Scorers of every answer, or of an even sample: their values have a usual range."""
 
@@ -97,8 +95,7 @@ def by_route(store: Store, finding: Finding, last: int) -> list[RouteSpike]:
     """What a finding is about, on every route of its service until the minute `last`.
 
     Of values of local models and of code those count that lie under the bar of the route's own day
-    before.
-    Empty where no score shows the finding. Raises StoreError.
+    before. Empty where no score shows the finding. Raises StoreError.
     """
     rubric, _, label = finding.signal.partition(":")
     if not label and finding.kind not in BY_VALUE:

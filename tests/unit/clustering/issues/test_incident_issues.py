@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -210,6 +211,18 @@ def test_only_kinds_that_are_more_frequent_than_before_join(
     assert len(own_failures(window, failures, traffic)) == joins
 
 
+def unsupported_window(**times: Any) -> IncidentWindow:
+    """That of an incident of unsupported answers, on all routes."""
+    return IncidentWindow(
+        incident_id="i1",
+        service="desk",
+        environment="prod",
+        routes=frozenset(),
+        signals=frozenset({"groundedness:unsupported"}),
+        **times,
+    )
+
+
 def test_an_answer_that_fails_in_a_further_way_is_of_the_incident_all_the_same() -> None:
     def labelled(first: int, count: int, label: str) -> list[Failure]:
         return [failure(str(first + n), hours=0.01 * n, label=label) for n in range(count)]
@@ -219,12 +232,7 @@ def test_an_answer_that_fails_in_a_further_way_is_of_the_incident_all_the_same()
         *labelled(10, 1, "unsupported,contradicted"),
         *labelled(20, 2, "contradicted"),
     ]
-    window = IncidentWindow(
-        incident_id="i1",
-        service="desk",
-        environment="prod",
-        routes=frozenset(),
-        signals=frozenset({"groundedness:unsupported"}),
+    window = unsupported_window(
         first=START,
         last=START + HOUR,
     )
@@ -250,12 +258,7 @@ def test_answers_of_before_the_likeliest_onset_join_where_they_lead_up_to_it(
 ) -> None:
     minutes = [*early, *range(10)]
     failures = [failure(str(minute), hours=minute / 60) for minute in minutes]
-    window = IncidentWindow(
-        incident_id="i1",
-        service="desk",
-        environment="prod",
-        routes=frozenset(),
-        signals=frozenset({"groundedness:unsupported"}),
+    window = unsupported_window(
         first=START - HOUR / 2,
         onset=START,
         last=START + HOUR,
