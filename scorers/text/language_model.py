@@ -16,7 +16,7 @@ from array import array
 from pathlib import Path
 from struct import unpack
 from typing import IO, Any
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 CHUNK_BYTES = 1 << 20
 _LOCAL_HEADER, _LENGTHS = 30, 26
@@ -33,12 +33,12 @@ def mapped_identifier() -> Any:
 
     try:
         return _mapped(LanguageIdentifier, Path(MODEL_DIR) / MODEL_FILE)
-    except (OSError, KeyError, ValueError):
+    except (OSError, KeyError, ValueError, BadZipFile, lzma.LZMAError):
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _mapped(kind: Any, path: Path) -> Any:
-    """Raises OSError, KeyError or ValueError."""
+    """Raises OSError, KeyError, ValueError, BadZipFile or LZMAError."""
     import numpy as np
 
     with tempfile.TemporaryFile() as file:

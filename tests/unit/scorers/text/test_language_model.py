@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import sys
 import tempfile
@@ -46,6 +47,18 @@ def test_without_room_for_the_file_the_model_is_read_into_memory(
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     monkeypatch.setattr(LanguageIdentifier, "from_model_file", lambda *_, **__: own)
     assert language_model.mapped_identifier() is own
+
+
+@pytest.mark.parametrize("stored", [b"no archive", None], ids=["no zip", "not packed"])
+def test_a_model_that_is_stored_in_another_way_is_read_into_memory(
+    own: Any, stored: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / MODEL_FILE
+    model.parent.mkdir(parents=True)
+    model.write_bytes(lzma.compress(stored) if stored else b"plain")
+    monkeypatch.setattr("py3langid.langid.MODEL_DIR", tmp_path)
+    monkeypatch.setattr(LanguageIdentifier, "from_model_file", lambda *_, **__: own)
+    assert mapped_identifier() is own
 
 
 def test_it_is_mapped_where_no_cache_of_files_can_be_told_anything(
