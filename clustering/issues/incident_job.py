@@ -32,6 +32,7 @@ from ragvigil.store.watch.incidents import IncidentFilter
 
 if TYPE_CHECKING:
     from clustering.issues.ledger import IssueIndex
+    from ragvigil.model.finding import Finding
     from ragvigil.model.incident import Incident
     from ragvigil.store.engine.store import Store
     from ragvigil.store.issues.failing_rows import KeptFailure
@@ -88,7 +89,8 @@ class IncidentIssues:
         Beside it, by rubric and label, the share of answers that showed a finding before.
         """
         last = int(min(now, incident.resolved_unix_nano / NANOS or now)) // 60 * 60
-        findings, usual = [], {}
+        findings: list[Finding] = []
+        usual: dict[Shown, float] = {}
         for finding in incident.findings:
             every = spikes.by_route(self._store, finding, last)
             if any(finding.routes):
@@ -100,7 +102,9 @@ class IncidentIssues:
             own = [spike for spike in every if spike.route in finding.routes] or every
             before = sum(spike.records_before for spike in own)
             if before >= spikes.LEAST_PAST and label != spikes.FAILED:
-                usual[rubric, label] = sum(spike.shown_before for spike in own) / before
+                share = sum(spike.shown_before for spike in own) / before
+                # Two findings may be of one signal: the answers must be beyond the higher share.
+                usual[rubric, label] = max(share, usual.get((rubric, label), 0.0))
         return replace(incident, findings=tuple(findings)), usual
 
     def place(self, windows: Sequence[IncidentWindow], index: IssueIndex, now: float) -> Placement:

@@ -32,7 +32,10 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
         ANY: "get the relevant chunks too far down",
     },
     "context_recall": {ANY: "miss chunks that answer the question"},
-    "context_relevance": {ANY: "get chunks that do not fit the question"},
+    "context_relevance": {
+        "none_relevant": "get no chunk about what they were asked",
+        ANY: "get chunks that do not fit the question",
+    },
     "factual_accuracy": {ANY: "say what a reference refutes"},
     "groundedness": {
         "contradicted": "contradict their chunks",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from clustering.issues.incident_group import IncidentWindow, RouteTraffic, own_failures
+from clustering.issues.incident_job import IncidentIssues
 from clustering.issues.metrics import ExposedIssue, is_worth_a_ticket
 from clustering.issues.provisional import key_of
 from ragvigil.model.finding import Finding, FindingKind
@@ -131,6 +132,25 @@ def test_a_route_that_the_incident_does_not_name_joins_where_it_shows_as_clearly
     (issue,) = works.issues()
     assert (issue.members, issue.routes) == (12, ("/ask", "/chat"))
     assert sorted(where(works.store)) == [*range(10, 16), *range(20, 26)]
+
+
+def test_of_two_findings_of_one_signal_the_higher_usual_share_counts(works: Works) -> None:
+    before = NOW - 3 * 3600 * SECOND
+    for place, (route, refused) in enumerate((("/fees", 100), ("/ask", 0))):
+        first = 1000 * (place + 1)
+        kept = [
+            (refusing if n < refused else outcome_of)(  # type: ignore[operator]
+                first + n, route=route, time_unix_nano=before
+            )
+            for n in range(120)
+        ]
+        keep(works.store, *kept)
+        keep(works.store, *(refusing(first + 200 + n, route=route) for n in range(6)))
+    incident = incident_of("refusal:refused", routes=("/fees",))
+    other = replace(incident.findings[0], finding_id="f2", routes=("/ask",))
+    open_incident(works.store, replace(incident, findings=(*incident.findings, other)))
+    (window,) = IncidentIssues(works.store).read(NOW / SECOND).windows
+    assert window.usual["refusal", "refused"] >= 100 / 240
 
 
 @pytest.mark.parametrize(("low_before", "joins"), [(2, 6), (40, 0)])

@@ -42,6 +42,14 @@ def test_a_name_has_fixed_words_and_whole_words_of_the_members() -> None:
     )
 
 
+def test_chunks_about_something_else_are_not_chunks_that_do_not_fit() -> None:
+    junk, wrong = (
+        name("context_relevance", label, ["When?"], routes=[""]) for label in ("none_relevant", "")
+    )
+    assert junk == "Answers get no chunk about what they were asked"
+    assert wrong == "Answers get chunks that do not fit the question"
+
+
 @pytest.mark.parametrize(
     ("issue", "expected"),
     [
