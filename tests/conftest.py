@@ -41,9 +41,11 @@ def opened_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture
-def store(opened_store: Store) -> Store:
-    """The embedded store without rows."""
-    return emptied(opened_store)
+def store(opened_store: Store) -> Iterator[Store]:
+    """The embedded store without rows; a test that needs one of another name copies it."""
+    name = opened_store.replica
+    yield emptied(opened_store)
+    assert opened_store.replica == name, "the store of every later test has another name"
 
 
 def emptied(store: Store) -> Store:

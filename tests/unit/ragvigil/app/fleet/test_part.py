@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -61,6 +62,12 @@ def work(store: Any, judging: Any) -> EdgeWork:
     return EdgeWork(store, judging, lambda: member, lambda: NOW / SECOND, NOW / SECOND)
 
 
+def of_replica(store: Any, name: str) -> Any:
+    other = copy.copy(store)
+    other.replica = name
+    return other
+
+
 def stored(store: Any, replica: str, count: int) -> None:
     rows = TraceRows(FACTS, replica=replica)
     for number in range(count):
@@ -73,8 +80,7 @@ def test_answers_of_a_daemon_that_is_gone_are_shared_by_those_that_live(store: A
     taken: dict[str, list[tuple[str, str]]] = {}
     for name in ("edge-1", "edge-2"):
         judging = Judging()
-        edge = work(store, judging)
-        store.replica = name
+        edge = work(of_replica(store, name), judging)
         edge.members = [
             Member(replica="gone", roles=("edge",), age_seconds=99),
             Member(replica="edge-1", roles=("edge",)),
@@ -94,8 +100,8 @@ def test_an_analyst_sees_each_answer_of_others_once_and_none_before_it_has_settl
 ) -> None:
     stored(store, "edge-1", 6)
     noticing, now = Noticing(), [NOW / SECOND]
-    store.replica = "analyst"
-    feed = Feed(store, DirtyMinutes(), noticing, lambda: now[0])  # type: ignore[arg-type]
+    own = of_replica(store, "analyst")
+    feed = Feed(own, DirtyMinutes(), noticing, lambda: now[0])  # type: ignore[arg-type]
     minutes = {
         minute for minute in range(NOW // SECOND - 900, NOW // SECOND + 60) if minute % 60 == 0
     }
