@@ -42,10 +42,10 @@ def opened_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture
 def store(opened_store: Store) -> Iterator[Store]:
-    """The embedded store without rows; a test that needs one of another name copies it."""
+    """The embedded store without rows. For one of another name see `tests.replicas`."""
     name = opened_store.replica
     yield emptied(opened_store)
-    assert opened_store.replica == name, "the store of every later test has another name"
+    assert opened_store.replica == name, "renamed for every later test: use of_replica"
 
 
 def emptied(store: Store) -> Store:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from ragvigil.store.records import span_samples
 from ragvigil.store.settings import KeptSpans
 from tests.outcomes import NOW, SECOND
 from tests.pipelines import Core, answer, trace_id
+from tests.replicas import of_replica
 from tests.traces import retriever
 
 QUIET, IDLE = 3.0, 70.0
@@ -55,8 +55,7 @@ async def edges(folder: Path, store: Store, **settings: Any) -> Pair:
     members = [Member(replica=name, roles=("edge",)) for name in ("edge-1", "edge-2")]
     made = []
     for member in members:
-        own = copy.copy(store)
-        own.replica = member.replica
+        own = of_replica(store, member.replica)
         if "keeps" in settings:
             own.settings = store.settings.model_copy(update={"spans": settings["keeps"]})
         made.append(Edge(await Core.born(folder / own.replica, own, **settings), members))

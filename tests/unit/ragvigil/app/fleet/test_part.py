@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.settings import StoreSettings
 from tests.outcomes import NOW, SECOND, outcome_of
 from tests.patience import PATIENCE_SECONDS
+from tests.replicas import of_replica
 
 FACTS = {"citation_validity": RubricFacts(version="1", fails_below=0.5)}
 HEAVY = ("torch", "chdb", "pandas", "umap", "sklearn", "hdbscan", "onnxruntime", "transformers")
@@ -60,12 +60,6 @@ class Noticing:
 def work(store: Any, judging: Any) -> EdgeWork:
     member = Member(replica=store.replica, roles=("edge",))
     return EdgeWork(store, judging, lambda: member, lambda: NOW / SECOND, NOW / SECOND)
-
-
-def of_replica(store: Any, name: str) -> Any:
-    other = copy.copy(store)
-    other.replica = name
-    return other
 
 
 def stored(store: Any, replica: str, count: int) -> None:

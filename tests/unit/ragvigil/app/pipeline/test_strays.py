@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 
 from ragvigil.store.engine.store import Store
 from tests.pipelines import Core, answer
+from tests.replicas import of_replica
 
 IDLE = 70.0
 
 
 async def two(tmp_path: Path, store: Store) -> tuple[Core, Core]:
-    other = copy.copy(store)
-    other.replica = "edge-2"
+    other = of_replica(store, "edge-2")
     return await Core.born(tmp_path / "1", store), await Core.born(tmp_path / "2", other)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 from ragvigil.store.engine.store import Store
 from ragvigil.store.fleet import members
 from ragvigil.store.fleet.dirty import DirtyElsewhere, announce
@@ -11,16 +9,10 @@ from ragvigil.store.fleet.members import Member, owner
 from ragvigil.store.records.traces import RubricFacts, TraceRows
 from ragvigil.store.scores import rollups
 from tests.outcomes import NOW, SECOND, outcome_of
+from tests.replicas import of_replica
 
 MINUTE = NOW // SECOND - NOW // SECOND % 60
 FACTS = {"citation_validity": RubricFacts(version="1", fails_below=0.5)}
-
-
-def named(store: Store, name: str) -> Store:
-    """The same store as another daemon sees it."""
-    other = copy.copy(store)
-    other.replica = name
-    return other
 
 
 def told(store: Store, name: str, minutes: set[int]) -> None:
@@ -29,12 +21,12 @@ def told(store: Store, name: str, minutes: set[int]) -> None:
     writer = engine._writer
     assert writer is not None
     engine.is_announcing, writer._writer = True, (name, 1)
-    announce(named(store, name), minutes)
+    announce(of_replica(store, name), minutes)
     engine.is_announcing = False
 
 
 def test_minutes_of_others_come_once_and_ones_own_never(store: Store) -> None:
-    reader = DirtyElsewhere(named(store, "analyst"))
+    reader = DirtyElsewhere(of_replica(store, "analyst"))
     assert reader.take() == set()
     told(store, "edge-1", {60, 120})
     told(store, "analyst", {180})
@@ -52,7 +44,7 @@ def test_a_batch_names_its_minutes_behind_its_rows(store: Store) -> None:
     store.write(batch)
     store.write(batch)
     store._engine.is_announcing = False
-    found = DirtyElsewhere(named(store, "analyst")).take()
+    found = DirtyElsewhere(of_replica(store, "analyst")).take()
     assert found == set(batch.minutes) != set()
 
 
@@ -63,12 +55,12 @@ def test_a_new_reader_begins_before_the_newest_roll_up(store: Store) -> None:
     batch = rows.take()
     store.write(batch)
     rollups.recompute(store, batch.minutes, version=2**63)
-    found = DirtyElsewhere(named(store, "analyst")).take()
+    found = DirtyElsewhere(of_replica(store, "analyst")).take()
     assert MINUTE in found, "a version ahead of the time hides nothing"
 
 
 def test_a_member_lives_while_it_beats(store: Store) -> None:
-    edge = named(store, "edge-1")
+    edge = of_replica(store, "edge-1")
     members.beat(edge, Member(replica="edge-1", roles=("edge",), acknowledged=5))
     members.beat(
         edge, Member(replica="edge-1", roles=("edge",), acknowledged=8, address="http://e")

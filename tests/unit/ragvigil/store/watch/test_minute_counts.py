@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,6 +22,7 @@ from ragvigil.store.watch import fingerprints, signals
 from ragvigil.store.watch.fingerprints import MOST_VALUES
 from ragvigil.store.watch.minute_counts import Counted
 from tests.outcomes import NOW, SECOND, outcome_of
+from tests.replicas import of_replica
 from tests.unit.alerts.stored_requests import FACTS, Served
 
 MINUTE, HOUR = 60, 3600
@@ -31,12 +31,6 @@ BROKEN, MOVED = AlertsSettings().broken, AlertsSettings().moved
 SIGNALS = signals.counted(signal_choice(BROKEN, MOVED))
 VERSIONS = count(NOW)
 KINDS = (*VALUES, "template", "document", "retrieved", "in_prompt", "top_score", "mean_score")
-
-
-def of_replica(store: Store, name: str) -> Store:
-    other = copy.copy(store)
-    other.replica = name
-    return other
 
 
 def write(store: Store, outcomes: Iterable[Outcome]) -> None:
