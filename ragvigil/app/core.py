@@ -346,6 +346,7 @@ def _application(
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
+        first=parts.pipeline.precedence.request,
         analyst=None if part.leads else part.where,
     )
 

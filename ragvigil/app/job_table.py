@@ -25,11 +25,13 @@ from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.settings.fleet import Role
 from ragvigil.app.sources import issue_gauges
+from ragvigil.app.sources.operating import Operating
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import boosts
+from ragvigil.web.views.chrome import chrome
 from ragvigil.web.views.deltas import read_ahead
 
 log = structlog.get_logger()
@@ -41,6 +43,9 @@ SIZE_SECONDS = 15.0
 ROLLUP_TURNS = 4
 """How many times in a row roll-ups are put off while the core is behind: under load a minute
 holds half a million scores, and each turn counts them all again."""
+ROLLUP_SHARE = 0.05
+"""Each run counts the current minute again and writes parts that the engine must merge: at 50
+answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
@@ -105,21 +110,23 @@ def periodic_jobs(
     """The jobs of these roles; long ones and roll-ups wait while the pipeline is behind."""
     roll_ups = RollUps(store, parts.dirty_minutes, undone_since(settings, clock))
 
-    def read_pages_ahead() -> None:
-        from ragvigil.web.pages.frame import compile_templates
-
-        read_ahead(store, int(clock()))
-        compile_templates()
-
     rollups_job = Job(
-        name="rollups", every_seconds=ROLLUP_SECONDS, function=roll_ups.run, runs_at_stop=True
+        name="rollups",
+        every_seconds=ROLLUP_SECONDS,
+        function=roll_ups.run,
+        runs_at_stop=True,
+        most_share=ROLLUP_SHARE,
     )
     jobs = [
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
         _delta_job(settings, store, parts, scores, clock),
         _slice_job(settings, store, clock, parts.jobs.watch),
-        Job(name="page_reads", every_seconds=PAGES_SECONDS, function=read_pages_ahead),
+        Job(
+            name="page_reads",
+            every_seconds=PAGES_SECONDS,
+            function=partial(_read_pages_ahead, store, clock),
+        ),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_rubric_jobs(settings, parts),
@@ -129,6 +136,17 @@ def periodic_jobs(
     if Role.ANALYST not in roles:
         jobs = [job for job in jobs if job.name in OF_EVERY_ROLE]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
+
+
+def _read_pages_ahead(store: Store, clock: Clock) -> None:
+    """Reads what costs most of the pages on which a night begins, before anybody opens them."""
+    from ragvigil.web.pages.frame import compile_templates
+
+    now = int(clock())
+    read_ahead(store, now)
+    chrome(store, now)
+    Operating(store).points(now)
+    compile_templates()
 
 
 def _delta_job(

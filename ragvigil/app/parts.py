@@ -39,6 +39,7 @@ from ragvigil.app.pipeline.score import TraceScorer
 from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer
 from ragvigil.app.process.heartbeat import Heartbeat
+from ragvigil.app.process.precedence import Precedence
 from ragvigil.app.process.suspects import Suspects
 from ragvigil.app.settings import Settings
 from ragvigil.app.settings.fleet import Role
@@ -213,6 +214,7 @@ def _pipeline(
         deferred=deferred,
         noticing=noticing,
         heartbeat=Heartbeat(settings.data_dir),
+        precedence=Precedence(),
         quarantine=Quarantine(Suspects(settings.data_dir), reader, settings.data_dir / "spool"),
         joining=Joining(store),
     )

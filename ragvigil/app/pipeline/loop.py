@@ -35,6 +35,7 @@ from ragvigil.app.pipeline.sink import Sink, SpanPlaces
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process import memory
 from ragvigil.app.process.heartbeat import Heartbeat
+from ragvigil.app.process.precedence import Precedence
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
 
@@ -74,6 +75,7 @@ class PipelineParts:
     deferred: DeferredScoring
     noticing: Noticing
     heartbeat: Heartbeat
+    precedence: Precedence
     quarantine: Quarantine
     joining: Joining
 
@@ -312,14 +314,18 @@ class Pipeline:
         self._parts.sink.send_if_it_holds(in_question)
 
     def _score(self, unscored: Sequence[Unscored]) -> None:
-        heartbeat = self._parts.heartbeat
-        with heartbeat.scores([closing.trace_id for closing, _ in unscored]):
+        with self._parts.heartbeat.scores([closing.trace_id for closing, _ in unscored]):
             started = time.perf_counter()
-            outcomes = self._parts.scorer.outcomes(
-                unscored, self._context(), lean=self.is_behind, beat=heartbeat.beat
-            )
+            context, lean = self._context(), self.is_behind
+            outcomes = self._parts.scorer.outcomes(unscored, context, lean=lean, beat=self._beat)
             metrics.observe_scoring(time.perf_counter() - started, len(unscored))
             self._parts.sink.add(unscored, outcomes, self._clock())
+
+    def _beat(self) -> None:
+        """Says that the work gets on, and lets readers go first; called from trace to trace."""
+        self._parts.heartbeat.beat()
+        if not self.is_behind:
+            self._parts.precedence.pause()
 
     def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.

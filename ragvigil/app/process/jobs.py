@@ -45,7 +45,8 @@ class Job:
     """A periodic job.
 
     `runs_at_stop`: it runs once more when the schedule has ended. `is_long`: it may take minutes,
-    and runs on threads of its own, so that short jobs do not wait for it.
+    and runs on threads of its own, so that short jobs do not wait for it. `most_share`: it takes at
+    most this share of the time, and rests after a run for as long as that asks.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Job:
     function: Callable[[], object]
     runs_at_stop: bool = False
     is_long: bool = False
+    most_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ class Schedule:
         self._last = {
             job.name: JobRun(name=job.name, every_seconds=job.every_seconds) for job in jobs
         }
+        self._rests_until: dict[str, float] = {}
         self._changed = threading.Condition()
         self._running, self._is_stopping = 0, False
         self._scheduler = _scheduler()
@@ -117,6 +120,8 @@ class Schedule:
                 _run(job, _failed)
 
     def _run_in_turn(self, job: Job) -> None:
+        if time.perf_counter() < self._rests_until.get(job.name, 0.0):
+            return
         with self._changed:
             if self._is_stopping:  # it waited for a thread when the schedule ended
                 return
@@ -126,7 +131,9 @@ class Schedule:
         try:
             is_done = _run(job, self._failed)
         finally:
-            self._note(job, time.perf_counter() - began, is_done)
+            ended = time.perf_counter()
+            self._rests_until[job.name] = ended + (ended - began) * (1 / job.most_share - 1)
+            self._note(job, ended - began, is_done)
             with self._changed:
                 self._running -= 1
                 self._changed.notify_all()

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from threading import Lock, Thread
+from threading import Lock, Timer
 from typing import Any, TypeVar
 
 import structlog
@@ -21,7 +21,9 @@ COST_TIMES = 100
 """An answer passes for new so many times as long as it took: a quick one is hardly ever old, and to
 read one anew takes a hundredth of the time."""
 SLOW_SECONDS = 120.0
-"""For so long an answer about a day or more passes for new, if its reader says so."""
+"""For so long at most an answer about a day or more passes for new, if its reader says so."""
+RENEW_AFTER_SECONDS = 0.5
+"""Whoever gets an older answer is served first: reading it anew would take their CPU."""
 MOST = 64
 """Answers that are kept, those that were asked for last."""
 
@@ -61,25 +63,31 @@ class Kept:
         *,
         lasts: bool = False,
         new_seconds: float = 0.0,
+        most_seconds: float = 0.0,
     ) -> Answer:
         """The answer of `key`, by `read` where none is kept. Raises what `read` raises.
 
         Readers share the answer: it is not to be changed. `lasts`: no act of a person changes it,
-        so that `forget` leaves it. `new_seconds`, if given, is how long it passes for new: for what
-        is of hours, and changes slowly.
+        so that `forget` leaves it. For what is of hours, and changes slowly: `new_seconds`, if
+        given, is how long it passes for new, `most_seconds` how long at most where it cost much.
         """
         if not self._new_seconds:
             return read()
         entry = self._entry(key, lasts)
+        most = max(self._new_seconds, most_seconds)
+
+        def new_for(cost: float) -> float:
+            return new_seconds or min(most, cost * COST_TIMES)
+
         age = self._clock() - entry.read
         if age > entry.new_seconds * GIVEN_TIMES:
             with entry.lock:
                 if self._clock() - entry.read > entry.new_seconds:
-                    self._read(entry, read, new_seconds)
+                    self._read(entry, read, new_for)
         elif age > entry.new_seconds and entry.lock.acquire(blocking=False):
-            Thread(
-                target=self._renew, args=(entry, read, new_seconds), name="kept answer", daemon=True
-            ).start()
+            renewal = Timer(RENEW_AFTER_SECONDS, self._renew, (entry, read, new_for))
+            renewal.name, renewal.daemon = "kept answer", True
+            renewal.start()
         answer: Answer = entry.answer
         return answer
 
@@ -109,17 +117,20 @@ class Kept:
                 self._entries.popitem(last=False)
             return entry
 
-    def _renew(self, entry: _Entry, read: Callable[[], Any], new_seconds: float) -> None:
+    def _renew(
+        self, entry: _Entry, read: Callable[[], Any], new_for: Callable[[float], float]
+    ) -> None:
         try:
-            self._read(entry, read, new_seconds)
+            self._read(entry, read, new_for)
         except StoreError as error:
             log.warning("an answer was not read anew", reason=str(error))
         finally:
             entry.lock.release()
 
-    def _read(self, entry: _Entry, read: Callable[[], Any], new_seconds: float) -> None:
+    def _read(
+        self, entry: _Entry, read: Callable[[], Any], new_for: Callable[[float], float]
+    ) -> None:
         begun = self._clock()
         entry.answer = read()
         entry.read = self._clock()
-        cost = entry.read - begun
-        entry.new_seconds = new_seconds or min(self._new_seconds, cost * COST_TIMES)
+        entry.new_seconds = new_for(entry.read - begun)

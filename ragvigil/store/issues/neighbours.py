@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.issue import Issue, Likeness
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.issues import causes
 from ragvigil.store.issues.failing_rows import KeptFailure
 
@@ -76,7 +77,9 @@ def neighbours(store: Store, issue: Issue, members: Sequence[KeptFailure]) -> li
     if not asked:
         return []
     key = ("neighbours", issue.issue_id, tuple(member.key for member in asked))
-    return store.kept.of(key, lambda: _read(store, issue, asked), lasts=True)
+    return store.kept.of(
+        key, lambda: _read(store, issue, asked), lasts=True, most_seconds=SLOW_SECONDS
+    )
 
 
 def _read(store: Store, issue: Issue, asked: Sequence[KeptFailure]) -> list[Neighbour]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragvigil.model.issue import IssueLine, IssueState
 from ragvigil.model.score import Stream
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import Table
 
@@ -152,7 +153,12 @@ def elsewhere(
     }
     answers, known = Counter[tuple[str, str]](), Counter[str]()
     key = ("elsewhere", issue.service, issue.environment, tuple(issues), since // 60)
-    rows = store.kept.of(key, lambda: store.read("issue_elsewhere", parameters), lasts=True)
+    rows = store.kept.of(
+        key,
+        lambda: store.read("issue_elsewhere", parameters),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
+    )
     for row in rows:
         for name in {trait.name for trait in traits if row[trait.name]}:
             answers[name, row[name]] += int(row["answers"])

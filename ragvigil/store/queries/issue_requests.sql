@@ -1,5 +1,4 @@
--- Records on the routes of each issue in the last 24 hours, from the minute of its first member. Every
--- rubric that always runs has a row for each record, so the rubric with the most rows counts them.
+-- Records on the routes of each issue in the last 24 hours, from the minute of its first member.
 SELECT issue_id, sum(counted.records) AS requests
 FROM
 (
@@ -11,24 +10,10 @@ FROM
 ) AS wanted
 INNER JOIN
 (
-    SELECT minute, service, environment, route, max(rubric_records) AS records
-    FROM
-    (
-        SELECT
-            minute, service, environment, route, rubric,
-            sum(n + not_applicable + absent) AS rubric_records
-        FROM rollups FINAL
-        WHERE minute >= toDateTime({now:UInt32}, 'UTC') - INTERVAL 1 DAY
-            AND minute <= toDateTime({now:UInt32}, 'UTC')
-            -- Of one route's issues, not those of all routes.
-            AND (service, environment, route) IN
-            (
-                SELECT service, environment, arrayJoin(routes)
-                FROM issues FINAL
-                WHERE issue_id IN {issues:Array(String)}
-            )
-        GROUP BY minute, service, environment, route, rubric
-    )
+    SELECT minute, service, environment, route, count() AS records
+    FROM records FINAL
+    WHERE minute >= toDateTime({now:UInt32}, 'UTC') - INTERVAL 1 DAY
+        AND minute <= toDateTime({now:UInt32}, 'UTC')
     GROUP BY minute, service, environment, route
 ) AS counted USING (service, environment, route)
 WHERE counted.minute >= wanted.since

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.records.record_filter import RecordFilter
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class RecordCounts:
 def counts(store: Store, filter_: RecordFilter) -> RecordCounts:
     """Counts the newest MOST_COUNTED records that match, whatever page the filter asks for.
 
-    The counts may be some seconds old: pages repeat them.
+    The counts may be two minutes old where counting takes a second: pages repeat them.
     """
     whole = replace(filter_, after=None, limit=0)
     key = ("counts", replace(whole, since=store.kept.moving(whole.since)))
-    return store.kept.of(key, lambda: _read_counts(store, whole), lasts=True)
+    return store.kept.of(
+        key, lambda: _read_counts(store, whole), lasts=True, most_seconds=SLOW_SECONDS
+    )
 
 
 def _read_counts(store: Store, whole: RecordFilter) -> RecordCounts:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.records import feedback, traces
 from ragvigil.store.records.record_counts import newest_minutes, newest_part
 from ragvigil.store.records.record_filter import RecordFilter, RecordPlace
@@ -158,7 +159,12 @@ def absences(store: Store, since: int) -> list[Form]:
     Each has `service, instrumentors, has_llm_span, lacks (field, reason), truncated, records`.
     """
     key = ("absences", store.kept.moving(since))
-    return store.kept.of(key, lambda: store.read("record_absences", {"since": since}), lasts=True)
+    return store.kept.of(
+        key,
+        lambda: store.read("record_absences", {"since": since}),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
+    )
 
 
 def spans(store: Store, trace_id: str) -> list[Form]:

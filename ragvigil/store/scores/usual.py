@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragvigil.store.engine.kept import SLOW_SECONDS
+
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
@@ -26,5 +28,10 @@ def usual_values(
         "end": until,
     }
     key = ("usual", service, environment, route, until // 60)
-    rows = store.kept.of(key, lambda: store.read("usual_values", parameters), lasts=True)
+    rows = store.kept.of(
+        key,
+        lambda: store.read("usual_values", parameters),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
+    )
     return {(row["rubric"], row["segment"]): list(map(int, row["answers"])) for row in rows}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.score import Kind, Stream
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.records import traces
 
@@ -82,7 +83,12 @@ def recent(store: Store, since: int, *, limit: int = 2000) -> list[Verdict]:
     """
     key = ("verdicts", store.kept.moving(since), limit)
     parameters = {"since": since, "limit": limit}
-    rows = store.kept.of(key, lambda: store.read("verdicts_recent", parameters), lasts=True)
+    rows = store.kept.of(
+        key,
+        lambda: store.read("verdicts_recent", parameters),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
+    )
     return [_verdict(row) for row in rows]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -86,6 +87,7 @@ from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
 from ragvigil.web.site.edge import EdgeWeb
+from ragvigil.web.site.first import First, FirstServed
 from ragvigil.web.slowdown import Slowdown
 from ragvigil.web.static_files import STATIC, HashedFiles
 from ragvigil.web.views.doctor import DoctorForm
@@ -227,12 +229,14 @@ def api(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
     analyst: Callable[[], str] | None = None,
+    first: First = nullcontext,
     **sources: Unpack[Sources],
 ) -> Guard:
     """The application behind its guard, for any ASGI server.
 
     `analyst` makes it that of an edge, and returns the address of the analyst. A slow answer passes
-    for new for `keep_seconds` at most; 0 keeps none.
+    for new for `keep_seconds` at most; 0 keeps none. What `first` returns is held while a request
+    is answered.
     Raises ValueError where `tokens_file` holds no token any more.
     """
     app = application(store, status, settings, sessions=sessions, clock=clock, **sources)
@@ -246,7 +250,7 @@ def api(
     instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
     served = answers if analyst is None else EdgeWeb(answers, analyst)
-    smaller = GZipMiddleware(served, minimum_size=1000, compresslevel=5)
+    smaller = GZipMiddleware(FirstServed(served, first), minimum_size=1000, compresslevel=5)
     return Guard(
         smaller,
         app.state.access,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragvigil.model.incident import IncidentState, Severity
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.issues import views as issue_views
 from ragvigil.store.records import places
 from ragvigil.store.records.places import RoutePlace
@@ -46,9 +47,18 @@ def _read(store: Store, now: int) -> Chrome:
     ]
     waiting = issue_views.waiting(store)
     return Chrome(
-        places=tuple(places.since(store, now - DAY)),
+        places=_places(store, now),
         open_pages=sum(incident.severity is Severity.PAGE for incident in open_),
         open_incidents=len(open_),
         new_issues=waiting.new_issues,
         proposed_cases=waiting.proposed_cases,
+    )
+
+
+def _places(store: Store, now: int) -> tuple[RoutePlace, ...]:
+    return store.kept.of(
+        "places",
+        lambda: tuple(places.since(store, now - DAY)),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
     )

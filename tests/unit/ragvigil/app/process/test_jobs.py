@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from threading import Event
 
 import pytest
@@ -101,6 +102,25 @@ def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> N
     assert enough.wait(PATIENCE_SECONDS)
     schedule.stop()
     assert max(most) == 1
+
+
+def test_a_job_with_a_share_of_the_time_rests_after_a_run() -> None:
+    began: list[float] = []
+    enough = Event()
+
+    def work() -> None:
+        began.append(time.perf_counter())
+        time.sleep(0.05)
+        if len(began) == 3:
+            enough.set()
+
+    job = Job(name="rests", every_seconds=SOON, function=work, runs_at_stop=True, most_share=0.25)
+    schedule = started([job])
+    assert enough.wait(PATIENCE_SECONDS)
+    schedule.stop()
+    assert min(second - first for first, second in pairwise(began[:3])) >= 4 * 0.05
+    # The run at the stop does not rest: what it writes would be missing.
+    assert began[-1] - began[-2] < 4 * 0.05
 
 
 def test_a_run_that_is_left_out_is_counted_and_makes_no_line_of_log(

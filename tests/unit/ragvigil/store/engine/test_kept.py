@@ -179,3 +179,24 @@ def test_what_changes_slowly_passes_for_new_for_as_long_as_is_said(reading: Read
     until(lambda: reading.calls == 2)
     reading.may_end.set()
     until(lambda: ask() == 2)
+
+
+def test_what_is_of_a_day_passes_for_new_longer_the_more_it_costs(reading: Reading) -> None:
+    def ask() -> int:
+        return reading.kept.of("key", reading, most_seconds=120.0)
+
+    reading.seconds = 0.2
+    assert ask() == 1
+    reading.now += 20
+    assert ask() == 1
+    reading.now += 6 * 20
+    assert ask() == 2
+
+
+def test_nothing_passes_for_new_longer_than_its_reader_allows(reading: Reading) -> None:
+    def ask() -> int:
+        return reading.kept.of("key", reading, most_seconds=8.0)
+
+    assert ask() == 1
+    reading.now += 6 * 8 + 1
+    assert ask() == 2
