@@ -1,7 +1,7 @@
 """Turns frames into arrivals, and closings back into traces with their contents.
 
 A frame is parsed once when it is read. Its parsed request stays in a cache, bounded in bytes, until
-its traces close, usually seconds later. A frame that fell out of the cache is read again.
+its traces are fetched, usually seconds later. A frame that is not in the cache is read again.
 """
 
 from __future__ import annotations
@@ -63,13 +63,17 @@ Item = tuple[ProtoResource, InstrumentationScope, ProtoSpan | ProtoLog]
 
 @dataclass(slots=True)
 class _ParsedFrame:
-    """A parsed request; resources and scopes are converted once, at their first use."""
+    """A parsed request; resources and scopes are converted once, at their first use.
+
+    `unfetched` counts the items that are in no trace yet.
+    """
 
     items: list[Item]
     size: int
     backfill: str
     resources: dict[int, Resource]
     scopes: dict[int, Scope]
+    unfetched: int
 
     def span(self, index: int) -> Span | None:
         """The span at a flat index; None if the request has no such index."""
@@ -98,7 +102,10 @@ class _ParsedFrame:
 
 
 class TraceFetcher:
-    """Turns frames into arrivals and closings into traces. Not thread-safe."""
+    """Turns frames into arrivals and closings into traces. Not thread-safe.
+
+    `cached_bytes` is the payload of the frames that it holds.
+    """
 
     def __init__(
         self,
@@ -108,9 +115,8 @@ class TraceFetcher:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._reader, self._keeps = reader, keeps
-        self._cache_bytes = cache_bytes
+        self._cache_bytes, self.cached_bytes = cache_bytes, 0
         self._cached: OrderedDict[int, _ParsedFrame] = OrderedDict()
-        self._cached_bytes = 0
         self.counts: Counter[Unfetched] = Counter()
 
     def arrivals(self, frame: Frame) -> list[Arrival | LogArrival]:
@@ -129,6 +135,9 @@ class TraceFetcher:
             Unfetched.LOG_WITHOUT_SPAN if frame.signal is Signal.LOGS else Unfetched.INVALID_ID
         )
         self.counts[without] += len(parsed.items) - len(found)
+        parsed.unfetched = len(found)
+        if not found:
+            self._forget(frame.seq)
         return found
 
     def fetch(self, closing: Closing) -> Trace:
@@ -137,7 +146,9 @@ class TraceFetcher:
         Spans and log records whose frame is gone are left out and counted. Where no span can say
         anything of an answer, none becomes a `Span`.
         """
-        return self._plain(closing) or self._whole(closing)
+        trace = self._plain(closing) or self._whole(closing)
+        self._release(closing)
+        return trace
 
     def kept(self, trace: Trace) -> frozenset[str] | None:
         """The ids of the spans of a trace that the settings keep, None if they keep all."""
@@ -230,15 +241,28 @@ class TraceFetcher:
             items = list(iterate(kind.FromString(frame.payload)))
         except DecodeError:
             return None
-        parsed = _ParsedFrame(items, len(frame.payload), frame.backfill, {}, {})
+        parsed = _ParsedFrame(items, len(frame.payload), frame.backfill, {}, {}, len(items))
         known = self._cached.pop(frame.seq, None)
         self._cached[frame.seq] = parsed
-        self._cached_bytes += parsed.size - (known.size if known else 0)
+        self.cached_bytes += parsed.size - (known.size if known else 0)
         # The newest frame stays, even if it alone exceeds the limit: its spans are needed next.
-        while self._cached_bytes > self._cache_bytes and len(self._cached) > 1:
+        while self.cached_bytes > self._cache_bytes and len(self._cached) > 1:
             _, oldest = self._cached.popitem(last=False)
-            self._cached_bytes -= oldest.size
+            self.cached_bytes -= oldest.size
         return parsed
+
+    def _release(self, closing: Closing) -> None:
+        """Forgets frames of which every item is in a trace now: at a small service's rate the cache
+        would hold a minute of them, 40 MB. A late span has its trace's frames read again."""
+        for ref in (*closing.refs, *closing.logs):
+            parsed = self._cached.get(ref.seq)
+            if parsed is not None:
+                parsed.unfetched -= 1
+                if parsed.unfetched <= 0:
+                    self._forget(ref.seq)
+
+    def _forget(self, seq: int) -> None:
+        self.cached_bytes -= self._cached.pop(seq).size
 
 
 def _start(span: Span) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,28 @@ async def test_a_small_cache_gives_the_same_trace(tmp_path: Path) -> None:
     (closing,) = closings_of(tmp_path, small)
     assert small.fetch(closing) == large.fetch(closing)
     assert len(small.fetch(closing).spans) == 20
+
+
+async def test_a_frame_is_held_until_each_of_its_items_is_in_a_trace(tmp_path: Path) -> None:
+    spans = request_of((b"answer00", b"", 30), (b"other000", b"answer00", 31))
+    logs = logs_of((b"answer00", "one", 9))
+    await put(tmp_path, (Signal.TRACES, spans, 2), (Signal.LOGS, logs, 1))
+    fetcher = TraceFetcher(SpoolReader(tmp_path))
+    (closing,) = closings_of(tmp_path, fetcher)
+    first, second = (replace(closing, refs=(ref,), logs=()) for ref in closing.refs)
+    held = []
+    for part in (first, replace(second, logs=closing.logs)):
+        fetcher.fetch(part)
+        held.append(fetcher.cached_bytes)
+    assert held == [len(spans) + len(logs), 0]
+    assert len(fetcher.fetch(closing).spans) == 2  # read again
+
+
+async def test_a_frame_without_anything_of_use_is_not_held(tmp_path: Path) -> None:
+    await put(tmp_path, (Signal.TRACES, request_of((b"short", b"", 1)), 1))
+    fetcher = TraceFetcher(SpoolReader(tmp_path))
+    assert closings_of(tmp_path, fetcher) == []
+    assert fetcher.cached_bytes == 0
 
 
 async def test_a_frame_that_is_gone_is_counted_and_left_out(tmp_path: Path) -> None:
