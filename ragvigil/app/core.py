@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import structlog
 from prometheus_client import (
@@ -32,7 +31,6 @@ from prometheus_client import (
 from alerts.deltas.metrics import ScoreMetrics
 from collector.settings import CollectorSettings
 from collector.spool.reserve import space_of
-from ragvigil.app.erasure.erasing import Erasing
 from ragvigil.app.fleet.edge import EdgeWork
 from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import describe
@@ -51,21 +49,7 @@ from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.process.web import serve_web
 from ragvigil.app.settings import Settings, SettingsError, load
 from ragvigil.app.settings.fleet import replica_of
-from ragvigil.app.sources.background import IssueBackground
-from ragvigil.app.sources.backups import Backups
-from ragvigil.app.sources.golden import Golden
-from ragvigil.app.sources.guards import Guards
 from ragvigil.app.sources.health import Health
-from ragvigil.app.sources.incidents import Incidents
-from ragvigil.app.sources.issues import Issues
-from ragvigil.app.sources.judges import judge_source
-from ragvigil.app.sources.meaning import Meaning
-from ragvigil.app.sources.operating import Operating
-from ragvigil.app.sources.reports.offline import Offline
-from ragvigil.app.sources.reports.reports import Reports
-from ragvigil.app.sources.reports.sessions import SameMeaning
-from ragvigil.app.sources.rubrics import AcceptedRubrics
-from ragvigil.app.sources.topics import Topics
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
 from ragvigil.listener.reloads import Reloads, run_logged
@@ -74,7 +58,6 @@ from ragvigil.store.engine import damage
 from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
 from ragvigil.web.sessions import Sessions
-from scorers.rubric import load_rubrics
 from scorers.runner import Runner, load_scorers
 
 if TYPE_CHECKING:
@@ -319,60 +302,27 @@ def _application(
     clock: Pace,
     part: Part,
 ) -> Guard:
-    from ragvigil.web.site.application import api
+    """The web of this daemon's part: an edge's has no pages, and imports nothing of them."""
+    from ragvigil.web.site.application import Sources, api
 
-    failing, watch, jobs = parts.runner.fails_below, parts.jobs.watch, parts.jobs
+    failing, watch = parts.runner.fails_below, parts.jobs.watch
+    sources: Sources = {
+        "diagnosing": Health(
+            settings, store, schedule.runs, failing, clock.now, lambda: watch.trials
+        )
+    }
+    if part.leads:
+        from ragvigil.app.web_sources import web_sources
+
+        sources |= web_sources(settings, store, status, parts, clock.now)
     return api(
         store,
         status,
         settings.web,
-        judging=judge_source(store, sorted(load_rubrics()), failing, clock.now),
-        alerting=watch.metrics,
-        pointing=Operating(store),
-        watching=Incidents(
-            store, watch.incidents, status, clock.now, lambda: jobs.deferred.judging.lines
-        ),
-        **_issue_sources(settings, store, parts, clock),
-        charting=Topics(store, jobs.topics, settings.clustering.topics),
-        embedding=Meaning(parts.inference),
-        keeping=Golden(jobs.golden),
-        copying=Backups(store, settings.data_dir, version("ragvigil"), clock.now),
-        erasing=Erasing(
-            store, settings.data_dir, jobs.deferred.judging, parts.inference, clock.now
-        ),
-        diagnosing=Health(settings, store, schedule.runs, failing, clock.now, lambda: watch.trials),
-        reporting=Reports(store, failing, settings.alerts, SameMeaning(parts.inference.embed)),
-        comparing=Offline(store, settings.clustering.topics.gap_share),
         sessions=Sessions(settings.data_dir / "sessions"),
         clock=lambda: datetime.fromtimestamp(clock.now(), UTC),
         keep_seconds=KEEP_SECONDS,
         first=parts.pipeline.precedence.request,
         analyst=None if part.leads else part.where,
+        **sources,
     )
-
-
-class _IssueSources(TypedDict):
-    """The part of `Sources` that `_issue_sources` gives."""
-
-    issuing: Issues | None
-    outside: IssueBackground | None
-    accepting: AcceptedRubrics
-
-
-def _issue_sources(
-    settings: Settings, store: Store, parts: CoreParts, clock: Pace
-) -> _IssueSources:
-    """Issues, what fails outside of them, and the rubrics that guard them."""
-    accepted, jobs = parts.accepted, parts.jobs
-    if not settings.clustering.enabled:
-        return {"issuing": None, "outside": None, "accepting": accepted}
-    accepted.guards = Guards(store, jobs.issues, jobs.deferred.judging, clock.now)
-    issues = Issues(
-        store,
-        jobs.issues,
-        jobs.root_causes,
-        external_url=settings.web.external_url,
-        clock=clock.now,
-        retired=jobs.calibration.retired,
-    )
-    return {"issuing": issues, "outside": IssueBackground(jobs.issues), "accepting": accepted}

@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext
 
-from ragvigil.web.site.application import PARTS
+from ragvigil.web.site.parts import PARTS
 from tests.browser.addresses import addresses
 from tests.browser.conftest import Enter, Serve
 

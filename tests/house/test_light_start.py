@@ -48,3 +48,17 @@ def test_a_light_command_imports_no_heavy_library(arguments: list[str]) -> None:
 
 def test_the_intake_imports_neither_numpy_nor_the_store() -> None:
     assert not (HEAVY - {"grpc"}) & loaded_by("import ragvigil.app.daemon")
+
+
+def test_an_edge_imports_no_pages_and_nothing_that_only_they_ask() -> None:
+    code = "import ragvigil.app.core, ragvigil.web.site.application"
+    asked = {"ragvigil.app.web_sources", "ragvigil.web.site.parts", "ragvigil.web.pages.issues"}
+    assert not asked & loaded_by(code)
+
+
+@pytest.mark.parametrize("module", ["ragvigil.app.daemon", "ragvigil.app.core"])
+def test_a_process_that_imports_structlog_alone_has_no_rich(module: str) -> None:
+    code = f"import ragvigil.app.process.plain_structlog, {module}; import rich.text"
+    loaded = loaded_by(code)
+    assert {"structlog", "rich.text"} <= loaded  # who wants rich still gets it
+    assert not {"rich.traceback", "rich.pretty", "attr", "greenlet"} & loaded

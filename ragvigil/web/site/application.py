@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Protocol, TypedDict, Unpack
 from urllib.parse import urlsplit
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Match
 from starlette.types import Scope
@@ -19,74 +19,15 @@ from ragvigil.listener.rate import RateLimit
 from ragvigil.model.endpoint import split_endpoint
 from ragvigil.web.access import Access
 from ragvigil.web.answers import API, Answers
-from ragvigil.web.api import (
-    alerts,
-    answers,
-    audits,
-    background,
-    backups,
-    deltas,
-    erasures,
-    golden,
-    health,
-    ids,
-    incidents,
-    issues,
-    judges,
-    label_queues,
-    labels,
-    notices,
-    now,
-    operating,
-    people,
-    posted,
-    records,
-    rubrics,
-    search,
-    series,
-    service,
-    topics,
-    traffic,
-)
-from ragvigil.web.api.reports import digest, evaluations, proxies, releases, slices
-from ragvigil.web.api.reports import sessions as session_reports
-from ragvigil.web.api.reports.source import ReportSource
+from ragvigil.web.api.service import JudgeSource, NoJudges
 from ragvigil.web.errors import RESPONSES, handle_errors
 from ragvigil.web.guard import Guard
 from ragvigil.web.labelling.rules import DEFAULT_QUEUES
-from ragvigil.web.pages import (
-    addresses,
-    case,
-    case_acts,
-    docs,
-    issue_guard,
-    label,
-    label_answer,
-    route,
-    routes,
-    runbook,
-    sign_in,
-)
-from ragvigil.web.pages import answer as answer_page
-from ragvigil.web.pages import answers as answers_page
-from ragvigil.web.pages import golden as golden_page
-from ragvigil.web.pages import health as health_page
-from ragvigil.web.pages import incident as incident_page
-from ragvigil.web.pages import issue as issue_page
-from ragvigil.web.pages import issues as issues_page
-from ragvigil.web.pages import now as now_page
-from ragvigil.web.pages import topics as topics_page
-from ragvigil.web.pages import trace as trace_page
 from ragvigil.web.pages.problem import problem_page
-from ragvigil.web.pages.reports import evaluations as evaluations_page
-from ragvigil.web.pages.reports import releases as releases_page
-from ragvigil.web.pages.reports import slices as slices_page
-from ragvigil.web.pages.reports import users as users_page
-from ragvigil.web.pages.reports import week as week_page
 from ragvigil.web.parameters import known_parameters
 from ragvigil.web.sessions import Sessions
 from ragvigil.web.settings import WebSettings
-from ragvigil.web.site.edge import EdgeWeb
+from ragvigil.web.site import edge
 from ragvigil.web.site.first import First, FirstServed
 from ragvigil.web.slowdown import Slowdown
 from ragvigil.web.static_files import STATIC, HashedFiles
@@ -94,68 +35,22 @@ from ragvigil.web.views.doctor import DoctorForm
 
 if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
-
-PARTS = (
-    records,
-    answers,
-    search,
-    ids,
-    deltas,
-    series,
-    traffic,
-    service,
-    health,
-    posted,
-    people,
-    backups,
-    erasures,
-    labels,
-    label_queues,
-    judges,
-    alerts,
-    notices,
-    operating,
-    incidents,
-    now,
-    rubrics,
-    background,
-    issues,
-    golden,
-    audits,
-    topics,
-    proxies,
-    slices,
-    releases,
-    session_reports,
-    digest,
-    evaluations,
-    addresses,
-    docs,
-    runbook,
-    sign_in,
-    now_page,
-    incident_page,
-    issues_page,
-    issue_guard,  # before the verbs of `issue_page`, whose path would take its own
-    issue_page,
-    label,
-    label_answer,
-    golden_page,
-    case,
-    case_acts,
-    health_page,
-    route,
-    routes,
-    answers_page,
-    topics_page,
-    releases_page,
-    evaluations_page,
-    slices_page,
-    users_page,
-    week_page,
-    answer_page,
-    trace_page,
-)
+    from ragvigil.web.api import (
+        alerts,
+        background,
+        backups,
+        erasures,
+        golden,
+        health,
+        incidents,
+        issues,
+        operating,
+        rubrics,
+        search,
+        topics,
+    )
+    from ragvigil.web.api.reports import evaluations
+    from ragvigil.web.api.reports.source import ReportSource
 
 SOURCE_NAMES = {
     "alerting": "alerts",
@@ -200,10 +95,16 @@ class StatusSource(Protocol):
         ...
 
 
+class Part(Protocol):
+    """A module with routes."""
+
+    router: APIRouter
+
+
 class Sources(TypedDict, total=False):
     """The parts of the daemon that answer; without one, its routes answer 404."""
 
-    judging: service.JudgeSource
+    judging: JudgeSource
     alerting: alerts.AlertSource
     pointing: operating.OperatingSource
     watching: incidents.IncidentSource
@@ -239,7 +140,10 @@ def api(
     is answered.
     Raises ValueError where `tokens_file` holds no token any more.
     """
-    app = application(store, status, settings, sessions=sessions, clock=clock, **sources)
+    parts = None if analyst is None else edge.PARTS
+    app = application(
+        store, status, settings, sessions=sessions, clock=clock, parts=parts, **sources
+    )
     answers = Answers(
         app,
         routes=_first_steps(app),
@@ -249,7 +153,7 @@ def api(
     )
     instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
-    served = answers if analyst is None else EdgeWeb(answers, analyst)
+    served = answers if analyst is None else edge.EdgeWeb(answers, analyst)
     smaller = GZipMiddleware(FirstServed(served, first), minimum_size=1000, compresslevel=5)
     return Guard(
         smaller,
@@ -268,9 +172,10 @@ def application(
     *,
     sessions: Sessions | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    parts: Sequence[Part] | None = None,
     **sources: Unpack[Sources],
 ) -> FastAPI:
-    """The routes without their guard."""
+    """The routes of `parts`, by default of all, without their guard."""
     app = FastAPI(
         title="ragvigil",
         version=_version(),
@@ -285,19 +190,25 @@ def application(
     app.state.slowdown = Slowdown()
     app.state.store = store
     app.state.status = status
-    app.state.judges = sources.get("judging") or service.NoJudges()
+    app.state.judges = sources.get("judging") or NoJudges()
     app.state.label_queues = settings.label_queues or DEFAULT_QUEUES
     for source, name in SOURCE_NAMES.items():
         setattr(app.state, name, dict(sources).get(source))
     app.state.clock = clock
     app.state.base = settings.external_url
     app.state.open_in = settings.open_in
-    _route(app)
+    _route(app, _every_part() if parts is None else parts)
     return app
 
 
-def _route(app: FastAPI) -> None:
-    app.state.routers = [part.router for part in PARTS]
+def _every_part() -> Sequence[Part]:
+    from ragvigil.web.site.parts import PARTS  # 16 MB that an edge does not need
+
+    return PARTS
+
+
+def _route(app: FastAPI, parts: Sequence[Part]) -> None:
+    app.state.routers = [part.router for part in parts]
     for router in app.state.routers:
         checked = [Depends(known_parameters)] if router.prefix else []
         app.include_router(router, dependencies=checked)
@@ -307,7 +218,7 @@ def _route(app: FastAPI) -> None:
 
 def _methods_instead(app: FastAPI, scope: Scope) -> set[str]:
     """The methods of a request's path if its own is not among them; empty for no such path."""
-    every = addresses.every_route(app)
+    every = (route for router in app.state.routers for route in router.routes)
     of_path = [route for route in every if route.matches(scope)[0] != Match.NONE]
     methods = {method for route in of_path for method in route.methods or ()}
     return set() if scope["method"] in methods else methods

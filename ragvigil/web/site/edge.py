@@ -7,6 +7,11 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ragvigil.web.api import health, people, posted, service
+from ragvigil.web.pages import sign_in
+
+PARTS = (service, health, posted, people, sign_in)
+"""The modules with the routes that an edge answers: each one more takes memory beside a service."""
 API = "/api/v1/"
 OWN = frozenset({"status", "ledger", "doctor", "settings", "person", "feedback", "deploys"})
 """First steps of the API that an edge answers: of itself, or what services post to the daemon next
