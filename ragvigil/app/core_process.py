@@ -10,6 +10,7 @@ import socket
 import sys
 
 if __name__ == "__main__":
+    import ragvigil.app.process.plain_structlog  # noqa: F401
     from ragvigil.app.process.parent import end_with_parent
 
     end_with_parent(int(sys.argv[2]))

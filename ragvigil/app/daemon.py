@@ -7,6 +7,9 @@ core.
 
 from __future__ import annotations
 
+import ragvigil.app.process.plain_structlog  # noqa: F401
+
+# isort: split
 import asyncio
 import contextlib
 import signal
