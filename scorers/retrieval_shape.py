@@ -118,7 +118,7 @@ Mark = frozenset[str] | str
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What chunks are compared by: their sentences or, where these are few, their `words`.
+    """What chunks are compared by: their sentences or, where these are few, their words.
 
     Alike chunks share at least one of their `marks`: the sentences, or the alphabetically first
     tenth of the words and one more. Two sets that share nine of ten words share one of these
@@ -127,7 +127,11 @@ class Outline:
 
     sentences: frozenset[frozenset[str]]
     marks: frozenset[Mark]
-    words: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The distinct words. Not kept: few pairs of chunks are compared by them."""
+        return frozenset[str]().union(*self.sentences)
 
 
 def outline(content: str) -> Outline:
@@ -138,7 +142,7 @@ def outline(content: str) -> Outline:
     words = sorted(frozenset[str]().union(*sentences))
     # 1e-9: (1 - 0.9) * 10 must not be rounded down to 0.
     first = words[: int((1 - NEAR_WORDS) * len(words) + 1e-9) + 1]
-    return Outline(sentences, frozenset(first), frozenset(words))
+    return Outline(sentences, frozenset(first))
 
 
 _cached_outline = lru_cache(maxsize=CACHED_CHUNKS)(outline)
@@ -147,11 +151,12 @@ _cached_outline = lru_cache(maxsize=CACHED_CHUNKS)(outline)
 def _are_alike(first: Outline, other: Outline) -> bool:
     if first.marks.isdisjoint(other.marks):
         return False
-    if not first.words:
+    if len(first.sentences) >= FEWEST:
         least = min(len(first.sentences), len(other.sentences))
         return len(first.sentences & other.sentences) >= NEAR * least
-    common = len(first.words & other.words)
-    either = len(first.words) + len(other.words) - common
+    words, others = first.words, other.words
+    common = len(words & others)
+    either = len(words) + len(others) - common
     return either >= FEWEST_WORDS and common >= NEAR_WORDS * either
 
 

@@ -22,14 +22,16 @@ class Line:
 
     __slots__ = ("distinct", "words")
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], distinct: frozenset[str] | None = None) -> None:
         self.words = words
-        self.distinct = frozenset(words)
+        self.distinct = frozenset(words) if distinct is None else distinct
 
 
 def _lines(content: str) -> tuple[Line, ...]:
     chunk = chunk_text(content)
     starts = sorted(chunk.starts)
+    if starts == [0, len(chunk.words)]:  # the line is the chunk: a table, a title, no sentence ends
+        return (Line(chunk.words, chunk.distinct),)
     ends = [*starts[1:], len(chunk.words)]
     return tuple(
         Line(chunk.words[begin:end])

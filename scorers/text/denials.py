@@ -88,8 +88,11 @@ def denials() -> Mapping[str, Denials]:
 
 
 def _compiled(group: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Denials]]:
-    together = compile_set(_pattern(table, name) for _, table in group for name in CLASSES)
-    match = lru_cache(maxsize=4)(together.Match)  # asked once for each language
+    @cache  # compiled when a text may be in one of the languages
+    def together() -> Any:
+        return compile_set(_pattern(table, name) for _, table in group for name in CLASSES)
+
+    match = lru_cache(maxsize=4)(lambda text: together().Match(text))  # asked for each language
     for place, (code, table) in enumerate(group):
         letters = compile_pattern(table["letters"]) if "letters" in table else None
         yield code, Denials(letters=letters, match=match, first=place * len(CLASSES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 MEMORY_BYTES = 64 << 20
@@ -27,6 +28,29 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Any:
     options.log_errors = False  # an error is raised; RE2 would also write it to stderr
     options.case_sensitive = not ignore_case
     return re2.compile(pattern, options)
+
+
+class LatePattern:
+    """A pattern that is compiled at its first use; it has the methods of a compiled one.
+
+    For patterns of one language among many: those of scripts that no answer is written in would
+    take 2 MB.
+
+    >>> LatePattern("fee|price").search("a price") is not None
+    True
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return compile_pattern(self._pattern)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._compiled, name)
+        setattr(self, name, method)
+        return method
 
 
 def compile_set(patterns: Iterable[str]) -> Any:

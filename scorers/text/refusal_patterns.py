@@ -20,7 +20,7 @@ from typing import Any
 from scorers.text.denials import Denials, denials
 from scorers.text.language import are_alike, language
 from scorers.text.own_words import own_words
-from scorers.text.patterns import any_of, compile_pattern, encodable
+from scorers.text.patterns import LatePattern, any_of, compile_pattern, encodable
 from scorers.text.sentences import Sentence, ending, sentences
 from scorers.text.tokens import tokens
 
@@ -209,7 +209,7 @@ class _Patterns:
 
 @cache
 def _patterns() -> _Patterns:
-    """Compiles the patterns of all languages."""
+    """The patterns of all languages; a language's own are compiled when a text may be in it."""
     text = files("scorers").joinpath("text/refusal_patterns.toml").read_text("utf-8")
     read = tomllib.loads(unicodedata.normalize("NFKC", text))
 
@@ -219,8 +219,8 @@ def _patterns() -> _Patterns:
     languages = tuple(
         _Language(
             code=code,
-            refusing=compile_pattern("(?m)" + any_of(_of_kind("refusing", [table]))),
-            idiom=compile_pattern(any_of(_of_kind("idiom", [table])) or _NOTHING),
+            refusing=LatePattern("(?m)" + any_of(_of_kind("refusing", [table]))),
+            idiom=LatePattern(any_of(_of_kind("idiom", [table])) or _NOTHING),
             denials=denials()[code],
             contrast=_words([*table["contrast"], ";"]),
             reason=_words(table.get("reason", ())),
@@ -242,7 +242,7 @@ def _patterns() -> _Patterns:
 
 def _sources(table: Mapping[str, Any]) -> Any:
     named = table.get("names", {}).get("source")
-    return compile_pattern(named) if named else None
+    return LatePattern(named) if named else None
 
 
 def _words(words: Iterable[str]) -> re.Pattern[str]:

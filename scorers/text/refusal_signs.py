@@ -77,6 +77,8 @@ Match = tuple[float, float, str]
 """Start and end of a word or phrase, in words or pairs of characters, and its kind."""
 Entry = tuple[str, tuple[str, ...]]
 """A kind, and the further words of a phrase."""
+Listing = tuple[str, Entry]
+"""A language, and what it lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +247,7 @@ def _entries(word: str, language: str) -> tuple[Sequence[str], Mapping[str, Sequ
     return [kind for kind, rest in entries if not rest], dict(phrases)
 
 
-def _begun_by(word: str) -> Iterator[tuple[str, Entry]]:
+def _begun_by(word: str) -> Iterator[Listing]:
     """What begins with a word in any language, its clitics cut off too."""
     yield from _listed_under(word)
     for first, last, clitics in _CLITICS:
@@ -256,7 +258,7 @@ def _begun_by(word: str) -> Iterator[tuple[str, Entry]]:
                 yield from _listed_under(word[cut:])
 
 
-def _listed_under(word: str) -> Iterator[tuple[str, Entry]]:
+def _listed_under(word: str) -> Iterator[Listing]:
     lexicon = _lexicon()
     yield from lexicon.exact.get(word, ())
     for length in range(STEM, min(len(word), LONGEST) + 1):
@@ -300,10 +302,13 @@ class _Unspaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lexicon:
-    """Words that stand for themselves, and those that stand for all that begin with them."""
+    """Words that stand for themselves, and those that stand for all that begin with them.
 
-    exact: dict[str, set[tuple[str, Entry]]] = field(default_factory=lambda: defaultdict(set))
-    stems: dict[str, set[tuple[str, Entry]]] = field(default_factory=lambda: defaultdict(set))
+    Each has tuples, not sets: there are 12,000 words, and most are of one kind in one language.
+    """
+
+    exact: dict[str, tuple[Listing, ...]] = field(default_factory=dict)
+    stems: dict[str, tuple[Listing, ...]] = field(default_factory=dict)
     unspaced: dict[str, _Unspaced] = field(default_factory=dict)
 
 
@@ -340,4 +345,10 @@ def _enter(lexicon: _Lexicon, language: str, kind: str, word: str) -> None:
     first, *rest = _words(word.removeprefix("="))
     is_exact = word.startswith("=") or len(first) < STEM
     entries = lexicon.exact if is_exact else lexicon.stems
-    entries[first].add((language, (kind, tuple(rest))))
+    listing = _listing(language, kind, tuple(rest))
+    entries[first] = (*entries.get(first, ()), listing)
+
+
+@lru_cache(maxsize=16)  # the words of a kind in a language follow one another, and share it
+def _listing(language: str, kind: str, rest: tuple[str, ...]) -> Listing:
+    return language, (kind, rest)
