@@ -1,13 +1,14 @@
 """What an edge beside one service costs: memory, and CPU at rest and at 50 spans a second.
 
-    .venv/bin/python bench/sidecar.py [--small] [--seconds N] [--rate SPANS]
+    .venv/bin/python bench/sidecar.py [--small] [--seconds N] [--rate SPANS] [--local-models]
 
 An edge and an analyst share a store (the embedded engine behind ClickHouse's HTTP interface). The
 edge is measured from /proc: at rest, and while a service sends it RAG traces of four spans and
 20 KB each, for N seconds each time. Memory and CPU are those of the edge's two processes together,
 intake and core: `rss_mb` counts what both share twice, `pss_mb` once. Before the measurement a few
 answers are sent, because the first ones load dictionaries of languages. Neither server nor analyst
-counts.
+counts. Local models are off: they are a process of their own, which `--local-models` starts and
+which does not count either.
 """
 
 from __future__ import annotations
@@ -39,12 +40,17 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seconds", type=float, help="under load")
     parser.add_argument("--rate", type=float, default=RATE, help="spans a second")
+    parser.add_argument("--local-models", action="store_true")
     options = parser.parse_args()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     sent = int(seconds * options.rate) // otlp_requests.SPANS_A_TRACE
     # All of one corpus of 400 chunks, as a service's answers are: what was read of a chunk is kept.
     bodies = otlp_requests.make(WARM_TRACES + sent, seed=SEED, per_request=1)
-    with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), 1, 0) as made:
+    local = options.local_models
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        fleet(Path(folder), 1, 0, has_local_models=local) as made,
+    ):
         edge = made.daemons["edge-0"]
         started = memory(edge)
         rest = share_at_rest(edge, seconds * REST_SHARE)
@@ -60,6 +66,7 @@ def main() -> None:
         figures: dict[str, object] = {
             "spans": spans,
             "seconds": round(lasted),
+            "local_models": local,
             "cpu_share_at_rest": round(rest, 4),
             "cpu_share": round(share, 4),
             "cpu_us_a_span": round(share * lasted / spans * 1e6, 1),

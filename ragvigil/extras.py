@@ -72,6 +72,11 @@ def missing(ability: Ability) -> str:
     return f"{ability.name} needs {extra}, which is not installed: pip install '{extra}'"
 
 
+def has_local_models() -> bool:
+    """Whether any local model could run here."""
+    return not (missing(EMBEDDING) and missing(ENTAILMENT))
+
+
 def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None

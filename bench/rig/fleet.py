@@ -24,8 +24,9 @@ from tests.clickhouse_http import DATABASE, Server
 class Fleet:
     """Daemons over one server, and questions about what they stored."""
 
-    def __init__(self, folder: Path, server: Server) -> None:
+    def __init__(self, folder: Path, server: Server, *, has_local_models: bool) -> None:
         self._folder, self._server = folder, server
+        self._has_local_models = has_local_models
         self.daemons: dict[str, ChildDaemon] = {}
 
     def begin(self, name: str, roles: str) -> ChildDaemon:
@@ -36,6 +37,7 @@ class Fleet:
             "RAGVIGIL_FLEET__REPLICA": name,
             "RAGVIGIL_SCORERS__PROCESSES": "0",
             "RAGVIGIL_CLUSTERING__ENABLED": "false",
+            "RAGVIGIL_INFERENCE__ENABLED": str(self._has_local_models).lower(),
         }
         self.daemons[name] = start(self._folder / name, settings=settings)
         return self.daemons[name]
@@ -57,10 +59,16 @@ class Fleet:
 
 
 @contextlib.contextmanager
-def fleet(folder: Path, edges: int, analysts: int) -> Iterator[Fleet]:
-    """A server, edges that are ready, and analysts of which one is."""
+def fleet(
+    folder: Path, edges: int, analysts: int, *, has_local_models: bool = False
+) -> Iterator[Fleet]:
+    """A server, edges that are ready, and analysts of which one is.
+
+    Local models score as many answers as there is time for: with them no two runs have the same
+    scores, and each edge has a third process.
+    """
     with Server(folder / "server") as server:
-        made = Fleet(folder, server)
+        made = Fleet(folder, server, has_local_models=has_local_models)
         try:
             # One makes the tables before the others ask for them.
             made.begin("analyst-0", "analyst").wait_ready()

@@ -31,6 +31,7 @@ from collector.receiver.receive import Gate
 from collector.redaction.redact import Redactor, installation_key
 from collector.spool.reserve import DiskReserve, space_of
 from collector.spool.spool import SpoolWriter
+from ragvigil.app.process import memory
 from ragvigil.app.process.descriptors import fit_intake, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, say_stopping, take_over
 from ragvigil.app.process.disk_metrics import watch_disk
@@ -123,6 +124,7 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
         log.info("access", listeners=guards(settings))
         for section, reason in switched_off(settings):
             log.warning("switched off", setting=section, reason=reason)
+        memory.collect_soon()
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
         log.info("stopping")

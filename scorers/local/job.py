@@ -41,7 +41,6 @@ RECORDS = Counter(
     "ragvigil_local_records", "Records for local models: scored, or left over.", ["result"]
 )
 RATE = Gauge("ragvigil_local_rate", "Share of the records that local models score, 0 to 1.")
-RATE.set(1.0)
 ENTAILMENT_RATE = Gauge(
     "ragvigil_local_entailment_rate",
     "Share of the records that the local entailment model reads, 0 to 1.",
@@ -64,7 +63,7 @@ class LocalScoring:
     Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
     sampling rate. Questions near-identical to one of `golden` have the scores of golden cases. The
     core sets `is_behind` while it has no time to spare. Without `entailer` no sentence is read.
-    Labels are by `bars`.
+    Labels are by `bars`. Without `has_models` the rate is 0: no record waits in memory.
     """
 
     def __init__(
@@ -78,15 +77,17 @@ class LocalScoring:
         least_rate: float,
         golden: Iterable[Case] = (),
         entailer: Entailer | None = None,
+        has_models: bool = True,
         bars: Callable[[], LabelBars] = LabelBars,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inference, self._writer, self._deliver = inference, writer, deliver
         self._judged, self._salt, self._golden = judged, salt, GoldenQuestions(golden)
-        self.is_behind = False
+        self.is_behind, self._has_models = False, has_models
         self._least = max(LEAST_RATE, least_rate)
         self._bars, self._clock = bars, clock
-        self.rate, self._left_over, self._adapted = 1.0, 0, clock()
+        self.rate, self._left_over, self._adapted = float(has_models), 0, clock()
+        RATE.set(self.rate)
         self._entailer = entailer
         self.entailment_rate = max(FIRST_ENTAILMENT_RATE, self._least) if entailer else 0.0
         ENTAILMENT_RATE.set(self.entailment_rate)
@@ -196,7 +197,7 @@ class LocalScoring:
 
     def _adapt(self) -> None:
         """Sets the rate for the next ADAPT_SECONDS by whether records were left over."""
-        if self._clock() - self._adapted < ADAPT_SECONDS:
+        if not self._has_models or self._clock() - self._adapted < ADAPT_SECONDS:
             return
         self._adapted = self._clock()
         left_over, self._left_over = self._left_over, 0

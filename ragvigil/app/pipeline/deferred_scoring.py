@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.settings import Settings
+from ragvigil.extras import has_local_models
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
@@ -90,6 +91,7 @@ class DeferredScoring:
             salt=judge.salt,
             golden=read_golden(golden).values() if golden else (),
             entailer=inference if settings.inference.enabled else None,
+            has_models=settings.inference.enabled and has_local_models(),
             least_rate=max(judge.sample_rate, *judge.routes.values(), 0.0) if judge.model else 0.0,
         )
 

@@ -64,6 +64,7 @@ class Local:
     judged: frozenset[str] = frozenset()
     least_rate: float = 0.0
     reads_sentences: bool = False
+    has_models: bool = True
     now: float = 0.0
     written: list[tuple[StoredRecord, Sequence[Score]]] = field(default_factory=list)
 
@@ -76,6 +77,7 @@ class Local:
             salt="s",
             least_rate=self.least_rate,
             entailer=self.model if self.reads_sentences else None,
+            has_models=self.has_models,
             clock=lambda: self.now,
         )
 
@@ -171,6 +173,16 @@ def test_without_a_model_nothing_is_written() -> None:
     local.scoring.offer(outcomes(2))
     local.drain()
     assert local.written == []
+
+
+def test_where_there_are_no_models_no_record_waits_for_them() -> None:
+    local = Local(has_models=False)
+    given = outcomes(3)
+    assert not any(map(local.scoring.takes, given))
+    local.scoring.offer(given)
+    local.now += ADAPT_SECONDS
+    assert not local.scoring.step()  # and the rate stays as it is
+    assert local.scoring.status() == {"rate": 0.0, "waiting": 0}
 
 
 def test_a_batch_that_fails_does_not_end_the_thread() -> None:
