@@ -38,6 +38,11 @@ class Joining:
         """Adds traces to put together; `now` is in seconds since the epoch."""
         self._waiting.extend((trace_id, now - BACK_SECONDS) for trace_id in trace_ids)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether any trace waits to be put together."""
+        return bool(self._waiting)
+
     def take(self) -> list[tuple[str, int]]:
         """Some of those that wait: ids, and since when (seconds) their spans were received."""
         return [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]

@@ -48,14 +48,12 @@ CLOSINGS_A_TURN = 128
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
-LOOK_SECONDS, IDLE_SECONDS = 0.1, 0.2
-"""Waits between two looks at the spool, while a trace is open and while none is. A trace waits two
-seconds for its last span: ten looks a second add little, and fifty cost a fifth of what a small
-service takes."""
-MEMORY_CHECK_SECONDS = 1.0
+LOOK_SECONDS, IDLE_SECONDS, LOOKS_A_TURN = 0.1, 0.2, 5
+"""Waits between two looks at the spool, while a trace is open and while none is; and looks without
+news before the next turn. A trace waits two seconds for its last span: ten a second add little."""
 JOIN_SECONDS = 1.0
 """While there is more to score, traces are joined once in so long: each time asks the store."""
-FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
+FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS, MEMORY_CHECK_SECONDS = 10.0, 3.0, 0.1, 1.0
 
 Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
@@ -116,7 +114,7 @@ class Pipeline:
         self._replay_until = parts.reader.durable_seq
         self._memory_limit = memory_limit_bytes or memory.limit_bytes()
         self._memory_checked = 0.0
-        self._joined = 0.0
+        self._joined, self._is_last = 0.0, False
 
     @property
     def span_places(self) -> SpanPlaces:
@@ -132,9 +130,7 @@ class Pipeline:
         """Loops until `stop`; returns with every batch written and the checkpoint on disk."""
         while not stop.is_set():
             if not self.step():
-                self._parts.heartbeat.idle()
-                is_busy = bool(self.open_traces) or self._parts.sink.is_writing
-                stop.wait(LOOK_SECONDS if is_busy else IDLE_SECONDS)
+                self._rest(stop)
         self._parts.heartbeat.unwatched()
         # The rest of the spool is for the next life: jobs need not wait for this one any more.
         self.is_behind = False
@@ -171,12 +167,22 @@ class Pipeline:
         self.open_traces = parts.assemblies.open_traces()
         has_jobs = next(parts.pool.closings(), None) is not None
         parts.noticing.is_held = has_jobs
-        is_last = not (self.open_traces or self._backlog or has_jobs or self._unread())
-        parts.sink.advance(now, is_behind=self.is_behind, is_last=is_last)
+        self._is_last = not (self.open_traces or self._backlog or has_jobs or self._unread())
+        parts.sink.advance(now, is_behind=self.is_behind, is_last=self._is_last)
         self._checkpoint(now)
         parts.sink.publish(self.spans_read)
         metrics.OPEN_TRACES.set(self.open_traces)
         return bool(read) or is_busy
+
+    def _rest(self, stop: Event) -> None:
+        """Waits for what may come next: a turn takes ten times as long as a look for news."""
+        self._parts.heartbeat.idle()
+        is_busy = not self._is_last or self._parts.sink.is_writing
+        for _ in range(1 if is_busy else LOOKS_A_TURN):
+            if stop.wait(LOOK_SECONDS if is_busy else IDLE_SECONDS):
+                return
+            if self._parts.reader.durable_seq >= self._next_seq or self._parts.joining.is_waiting:
+                return
 
     def _score_batch(self, now: float) -> bool:
         """Scores up to one batch of closed traces, in a worker if one helps.
