@@ -28,6 +28,7 @@ from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Score
 from scorers.answer_complete_text import is_cut
 from scorers.text.alignment import most_voted
+from scorers.text.chunk_text import chunk_text
 from scorers.text.sentences import cuts
 from scorers.text.stance import classify
 from scorers.text.tokens import ascii_words, tokens
@@ -41,9 +42,8 @@ FEW = 8
 CACHED_ANSWERS, CACHED_TEXTS = 64, 131_072
 """Several scorers compare one answer with its chunks; records are scored in batches. Longer texts
 (in characters, an answer and its chunks) are not cached: together they bound the cache's memory."""
-CACHED_CHUNKS = 2048
 CACHED_CHARACTERS = 16_384
-"""Longer chunks are not cached: together with CACHED_CHUNKS this bounds the cache's memory."""
+"""What is made of longer chunks is not kept: one of them would take the room of many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +231,8 @@ def words_of(text: str) -> tuple[SentenceWords, ...]:
     )
 
 
-_cached_sentences = lru_cache(maxsize=CACHED_CHUNKS)(words_of)
-
-
 def prepared_sentences(content: str) -> tuple[SentenceWords, ...]:
     """The words of a chunk's sentences. Caches short chunks: the same ones are retrieved again."""
-    return _cached_sentences(content) if len(content) <= CACHED_CHARACTERS else words_of(content)
+    if len(content) > CACHED_CHARACTERS:
+        return words_of(content)
+    return chunk_text(content).derived(words_of)

@@ -29,11 +29,13 @@ from typing import Any
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
 from scorers.absence import first_absent
-from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS
+from scorers.chunk_utilization import CACHED_CHARACTERS
 from scorers.injection_model import most_planted
 from scorers.text.disguises import Reading, readings
 from scorers.text.patterns import any_of, compile_pattern, encodable
 
+CACHED_CHUNKS = 2048
+"""Chunks whose findings are kept apart from what else is: they are small, and take the longest."""
 OFF_TOPIC = "off_topic_instruction"
 """The kind of a finding of the model."""
 SHOWN = 120

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 
 from ragvigil.model.record import Document, RagRecord, Retrieval
 from ragvigil.model.score import Score
 from scorers.absence import first_absent
-from scorers.chunk_utilization import CACHED_CHARACTERS, CACHED_CHUNKS, prepared_sentences
+from scorers.chunk_utilization import CACHED_CHARACTERS, prepared_sentences
+from scorers.text.chunk_text import chunk_text
 
 NEAR = 0.8
 """Chunks are alike from this share of the shorter one's sentences found in the longer one."""
@@ -105,7 +105,7 @@ def _near_duplicates(chunks: Sequence[Document], repeated: Sequence[int]) -> lis
     for place, chunk in enumerate(chunks):
         if place in repeated or not chunk.content or len(chunk.content) > CACHED_CHARACTERS:
             continue  # very long texts are only compared as a whole, by `_duplicates`
-        own = _cached_outline(chunk.content)
+        own = chunk_text(chunk.content).derived(outline)
         if not marks.isdisjoint(own.marks) and any(_are_alike(own, other) for other in earlier):
             places.append(place)
         earlier.append(own)
@@ -143,9 +143,6 @@ def outline(content: str) -> Outline:
     # 1e-9: (1 - 0.9) * 10 must not be rounded down to 0.
     first = words[: int((1 - NEAR_WORDS) * len(words) + 1e-9) + 1]
     return Outline(sentences, frozenset(first))
-
-
-_cached_outline = lru_cache(maxsize=CACHED_CHUNKS)(outline)
 
 
 def _are_alike(first: Outline, other: Outline) -> bool:

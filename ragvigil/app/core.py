@@ -59,6 +59,7 @@ from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
 from ragvigil.web.sessions import Sessions
 from scorers.runner import Runner, load_scorers
+from scorers.text.chunk_text import CHUNKS
 
 if TYPE_CHECKING:
     from ragvigil.web.guard import Guard
@@ -70,6 +71,9 @@ SWITCH_SECONDS = 0.0005
 thread, and the one that reads worker results, waited that long at every step."""
 KEEP_SECONDS = 5.0
 """How old what passes for new may be: an answer of the API, and what much reading gave pages."""
+EDGE_CHUNKS_BYTES = 24 << 20
+"""What an edge keeps of chunks, so that a large corpus takes no more memory beside the service than
+a small one: 400 chunks of 800 characters. Reading others again costs 8 % of the scoring."""
 PREDECESSOR_SECONDS = 30.0
 """How long a core waits for the one before it to release the data directory."""
 
@@ -130,6 +134,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             _start_control(channel, answers, stop)
         if not (_is_ready(store, stop) and part.take()):
             return
+        if not part.leads:
+            CHUNKS.bound(EDGE_CHUNKS_BYTES)
         parts = assemble(settings, store, runner, scores, clock.now, part.roles)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from functools import lru_cache
 from itertools import pairwise
 from math import log
 
@@ -13,7 +12,6 @@ COMMON = 64
 """Most lines indexed for one word: a word of more lines does not locate anything."""
 NEAREST = 6
 """Lines with most votes of a sentence's words that are compared in full."""
-CACHED_CHUNKS = 1024
 CACHED_CHARACTERS = 16_384
 
 
@@ -40,16 +38,15 @@ def _lines(content: str) -> tuple[Line, ...]:
     )
 
 
-_cached_lines = lru_cache(maxsize=CACHED_CHUNKS)(_lines)
-
-
 def lines(content: str) -> tuple[Line, ...]:
     """The sentences of a chunk that have words; cached for short chunks.
 
     >>> [line.words for line in lines("Cards take 5 days. Cash is instant.")]
     [['cards', 'take', '5', 'days'], ['cash', 'is', 'instant']]
     """
-    return _cached_lines(content) if len(content) <= CACHED_CHARACTERS else _lines(content)
+    if len(content) > CACHED_CHARACTERS:
+        return _lines(content)
+    return chunk_text(content).derived(_lines)
 
 
 class Context:

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
 from threading import Lock
+from typing import Any, TypeVar
 
 from scorers.text.normalise import key, words
 from scorers.text.sentences import sentences
 
-BYTES_PER_CHARACTER = 40
-BYTES_PER_CHUNK = 1024
+BYTES_PER_CHARACTER = 64
+BYTES_PER_CHUNK = 2048
 """Upper estimates of the memory of a prepared chunk with all of its parts computed."""
 _PAUSE = re.compile(r"[,;:](?!\d)|[()\[\]{}—，、；：（）「」『』【】،؛]|(?<=\s)[-–](?=\s)")
 
 
+Part = TypeVar("Part")
+
+
 class ChunkText:
-    """The words of a text and what is derived from them; each part is computed on first use."""
+    """The words of a text and what is derived from it; each part is computed on first use."""
 
     def __init__(self, content: str) -> None:
         self._content = content
-        self.words = words(content)
-        self.key = key(self.words)
+        self._derived: dict[Callable[[str], Any], Any] = {}
+
+    def derived(self, compute: Callable[[str], Part]) -> Part:
+        """What a scorer makes of the text: kept with it, and dropped with it."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self._content)
+        part: Part = self._derived[compute]
+        return part
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words in their order."""
+        return words(self._content)
+
+    @cached_property
+    def key(self) -> str:
+        """The words as one text."""
+        return key(self.words)
 
     @cached_property
     def distinct(self) -> frozenset[str]:
@@ -86,6 +107,10 @@ class ChunkTextCache:
                 oldest, _ = self._kept.popitem(last=False)
                 self._bytes -= _weight(oldest)
         return chunk_text
+
+    def bound(self, max_bytes: int) -> None:
+        """Sets another limit; it holds from the next chunk on."""
+        self._max_bytes = max_bytes
 
     def forget(self) -> None:
         """Empties the cache."""

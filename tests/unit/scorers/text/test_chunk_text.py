@@ -27,6 +27,28 @@ def test_many_chunks_stay_within_the_memory_bound() -> None:
     assert 1 <= len(chunks) <= 10
 
 
+def test_a_tighter_bound_holds_from_the_next_chunk_on() -> None:
+    chunks = ChunkTextCache(max_bytes=1 << 20)
+    for number in range(20):
+        chunks.get(f"chunk {number}")
+    chunks.bound(5 * BYTES_PER_CHUNK)
+    chunks.get("another")
+    assert 1 <= len(chunks) <= 5
+
+
+def test_what_a_scorer_makes_of_a_chunk_is_made_once_and_goes_with_it() -> None:
+    made = []
+
+    def shout(content: str) -> str:
+        made.append(content)
+        return content.upper()
+
+    chunks = ChunkTextCache(max_bytes=BYTES_PER_CHUNK)
+    for content in ("a", "a", "b", "a"):
+        assert chunks.get(content).derived(shout) == content.upper()
+    assert made == ["a", "b", "a"]
+
+
 def test_one_chunk_larger_than_the_bound_is_still_prepared() -> None:
     chunks = ChunkTextCache(max_bytes=1)
     assert chunks.get("Refunds take 5 days.").words == words("Refunds take 5 days.")
