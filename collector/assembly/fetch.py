@@ -254,12 +254,12 @@ class TraceFetcher:
     def _release(self, closing: Closing) -> None:
         """Forgets frames of which every item is in a trace now: at a small service's rate the cache
         would hold a minute of them, 40 MB. A late span has its trace's frames read again."""
-        for ref in (*closing.refs, *closing.logs):
-            parsed = self._cached.get(ref.seq)
+        for seq in [*(ref.seq for ref in closing.refs), *(log.seq for log in closing.logs)]:
+            parsed = self._cached.get(seq)
             if parsed is not None:
                 parsed.unfetched -= 1
                 if parsed.unfetched <= 0:
-                    self._forget(ref.seq)
+                    self._forget(seq)
 
     def _forget(self, seq: int) -> None:
         self.cached_bytes -= self._cached.pop(seq).size
