@@ -25,13 +25,11 @@ from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.settings.fleet import Role
 from ragvigil.app.sources import issue_gauges
-from ragvigil.app.sources.operating import Operating
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage, retention
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import rollups
 from ragvigil.store.watch import boosts
-from ragvigil.web.views.chrome import chrome
 from ragvigil.web.views.deltas import read_ahead
 
 log = structlog.get_logger()
@@ -140,7 +138,9 @@ def periodic_jobs(
 
 def _read_pages_ahead(store: Store, clock: Clock) -> None:
     """Reads what costs most of the pages on which a night begins, before anybody opens them."""
+    from ragvigil.app.sources.operating import Operating
     from ragvigil.web.pages.frame import compile_templates
+    from ragvigil.web.views.chrome import chrome
 
     now = int(clock())
     read_ahead(store, now)

@@ -46,6 +46,10 @@ class Assemblies:
             backfill.event_now = max(backfill.event_now, arrival.ended_unix_nano / 1e9)
             backfill.assembly.add(arrival, backfill.event_now)
 
+    def close(self, now: float, *, relieves: bool) -> list[Closing]:
+        """The traces that are due; with `relieves` also the older half of the open ones."""
+        return self.close_due(now) + (self.close_oldest(now) if relieves else [])
+
     def close_due(self, now: float) -> list[Closing]:
         """The traces that closed since the last call."""
         closings = self._live.close_due(now)

@@ -33,8 +33,8 @@ from ragvigil.app.pipeline.quarantine import Quarantine
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
 from ragvigil.app.pipeline.sink import Sink, SpanPlaces
 from ragvigil.app.pipeline.worker import Job
-from ragvigil.app.process import memory
 from ragvigil.app.process.heartbeat import Heartbeat
+from ragvigil.app.process.memory import Pressure
 from ragvigil.app.process.precedence import Precedence
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
@@ -48,12 +48,14 @@ CLOSINGS_A_TURN = 128
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
-LOOK_SECONDS, IDLE_SECONDS, LOOKS_A_TURN = 0.1, 0.2, 5
-"""Waits between two looks at the spool, while a trace is open and while none is; and looks without
-news before the next turn. A trace waits two seconds for its last span: ten a second add little."""
+LOOK_SECONDS, IDLE_SECONDS = 0.1, 0.2
+"""Waits between two looks at the spool, while a trace is open and while none is. A trace waits two
+seconds for its last span: ten looks a second add little."""
+LOOKS_A_TURN = 5
+"""Looks without news before the next turn."""
 JOIN_SECONDS = 1.0
 """While there is more to score, traces are joined once in so long: each time asks the store."""
-FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS, MEMORY_CHECK_SECONDS = 10.0, 3.0, 0.1, 1.0
+FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
 
 Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
@@ -112,8 +114,7 @@ class Pipeline:
         self._catch_up = CatchUp(self._unread(), is_behind=self.is_behind)
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq
-        self._memory_limit = memory_limit_bytes or memory.limit_bytes()
-        self._memory_checked = 0.0
+        self._memory = Pressure(memory_limit_bytes)
         self._joined, self._is_last = 0.0, False
 
     @property
@@ -156,7 +157,7 @@ class Pipeline:
         parts = self._parts
         parts.heartbeat.unwatched()
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
-        self._backlog.add(parts.assemblies.close_due(now) + self._relieve_memory(now))
+        self._backlog.add(parts.assemblies.close(now, relieves=self._memory.is_high(now)))
         self._measure_backlog(now)
         is_busy = self._score_batch(now)
         is_busy = self._join(now, is_busy=is_busy) or is_busy
@@ -280,15 +281,6 @@ class Pipeline:
         waiting = self._parts.sink.places.waiting
         done, to_go = self.spans_read - waiting, unread + waiting
         self._catch_up.update(now, done=done, to_go=to_go, is_behind=is_lag)
-
-    def _relieve_memory(self, now: float) -> list[Closing]:
-        """Closes the oldest traces early while memory is short."""
-        if now - self._memory_checked < MEMORY_CHECK_SECONDS:
-            return []
-        self._memory_checked = now
-        if not memory.is_pressed(self._memory_limit):
-            return []
-        return self._parts.assemblies.close_oldest(now)
 
     def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
         """Accounts for quarantined closings and those that the store has; returns the others."""

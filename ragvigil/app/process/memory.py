@@ -20,6 +20,7 @@ _MAPPING = re.compile(
     r"^([0-9a-f]+)-([0-9a-f]+) r-[-x]p \S+ \S+ [1-9]\d* +/.*\n(?:\w+: .*\n)*?Anonymous: +0 kB$",
     re.MULTILINE,
 )
+CHECK_SECONDS = 1.0
 PRESSURE = 0.8
 """Share of the limit above which open traces are closed early."""
 
@@ -44,9 +45,22 @@ def cpus() -> int:
     return usable
 
 
-def is_pressed(limit: int) -> bool:
-    """Whether this process uses more than PRESSURE of `limit` bytes."""
-    return resident_bytes(os.getpid()) > limit * PRESSURE
+class Pressure:
+    """Whether this process uses more than PRESSURE of its memory; looked at once a second.
+
+    `limit` is in bytes, and defaults to the memory of the container or the machine.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit or limit_bytes()
+        self._looked = float("-inf")
+
+    def is_high(self, now: float) -> bool:
+        """Whether it is, at `now` in seconds; False until CHECK_SECONDS after the last look."""
+        if now - self._looked < CHECK_SECONDS:
+            return False
+        self._looked = now
+        return resident_bytes(os.getpid()) > self._limit * PRESSURE
 
 
 def collect_seldom() -> None:
