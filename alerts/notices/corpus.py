@@ -36,6 +36,7 @@ Shown = tuple[int, ...] | None
 """The chunks that reached the prompt, in its order; None where they are unknown."""
 Results = Mapping[int, tuple[tuple[Chunk, ...], Shown]]
 """What each question found, and what of it reached the prompt."""
+NOTHING: Results = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,14 +152,17 @@ class Corpus:
         "_diffs",
         "_documents",
         "_learning",
+        "_left",
         "_questions",
         "_rare",
         "_warm_up",
         "usual_new_documents",
     )
 
-    def __init__(self, warm_up: int) -> None:
+    def __init__(self, warm_up: int, left: Results = NOTHING) -> None:
+        """`left` is what questions are to find that were last asked before a change."""
         self._warm_up = self._learning = warm_up
+        self._left = left
         self.usual_new_documents = 0.0
         """Share of chunks of unknown documents among those that first-time questions find."""
         self._chunks: dict[int, None] = {}
@@ -198,12 +202,17 @@ class Corpus:
         """What each known question found, and what of it reached the prompt."""
         return self._questions
 
-    def renewed(self, since: Mark) -> Corpus:
-        """Returns a corpus that has learned only the requests since then."""
-        other = Corpus(self._warm_up)
-        for diff in self._diffs:
-            if diff.mark >= since:
-                other._learn(diff)
+    def renewed(self, since: Mark, left: Results = NOTHING) -> Corpus:
+        """Returns a corpus that has learned only the requests since then.
+
+        `left` is what the change left of what questions found before it. Where that is told, what
+        seldom happened before is as seldom again.
+        """
+        other = Corpus(self._warm_up, left)
+        for diff in self.since(since):
+            other._learn(diff)
+        if left:
+            other._rare |= {name: Rare(self._rare[name].before(since)) for name in REPEATED}
         return other
 
     def accept(self) -> None:
@@ -213,7 +222,9 @@ class Corpus:
         self._rare |= {name: Rare() for name in FIRST}
 
     def _diff(self, request: Fingerprint, chunks: tuple[Chunk, ...], mark: Mark) -> RetrievalDiff:
-        previous, shown_before = self._questions.get(request.question, (None, None))
+        previous, shown_before = self._questions.get(request.question) or self._expected(
+            request, chunks
+        )
         if previous == chunks:
             # As nearly always: nothing to compare.
             return RetrievalDiff(
@@ -246,6 +257,21 @@ class Corpus:
             shown=request.shown,
             shown_before=shown_before,
         )
+
+    def _expected(
+        self, request: Fingerprint, chunks: tuple[Chunk, ...]
+    ) -> tuple[tuple[Chunk, ...] | None, Shown]:
+        """What a question is to find that was last asked before the change; None if nobody knows.
+
+        Of what it left those chunks that came since: others may be gone, and of what comes in their
+        place nothing is known.
+        """
+        known, _ = self._left.get(request.question, ((), None))
+        left = tuple([chunk for chunk in known if chunk.text in self._chunks])
+        found = {chunk.text for chunk in chunks}
+        if sum(chunk.text in found for chunk in left) >= 0.5 * len(left):
+            return (chunks, request.shown) if left else (None, None)
+        return left, None
 
     def _flags(self, diff: RetrievalDiff) -> Iterator[tuple[str, bool]]:
         """Yields a request's flags; first-time questions only after the warm-up."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from alerts.notices.corpus import Results, RetrievalDiff
+from alerts.notices.corpus import NOTHING, Results, RetrievalDiff
 from alerts.notices.fingerprint import VALUES, Fingerprint, Place
 from alerts.notices.kinds import (
     FEWEST_AGAIN,
     RETRIEVAL,
+    STEADY,
     WHOLE,
     Naming,
     is_only_more_or_fewer,
+    is_same_for_all,
+    is_thinned,
     named_kinds,
     new_share,
     of_content,
@@ -139,7 +142,7 @@ class RouteNotices:
         number = max(self._newest.number - notice.requests + 1, 1)
         since = Mark(number=number, time_unix_nano=notice.since_unix_nano)
         self._changes[CORPUS if notice.kind in ON_CONTENT else notice.kind] = since
-        self._begin_anew(since)
+        self._begin_anew(since, (notice,))
         self._follow((notice,))
 
     def settle(self) -> tuple[Notice, ...]:
@@ -189,7 +192,7 @@ class RouteNotices:
             others = tuple(notice for notice in notices if notice is not back)
             notices = (*others, self._putting_back(back, undone))
         if kinds:
-            self._begin_anew(since)
+            self._begin_anew(since, notices)
             self._follow(notices)
         else:
             self._past.accept(since)
@@ -210,10 +213,10 @@ class RouteNotices:
         pending = {name: at for name, at in self._changes.items() if name not in CONTENT}
         self._changes = {CORPUS: since}
         back = self._notice(change.kind, since, self._past.diffs(since), ())
-        self._begin_anew(since)
+        self._begin_anew(since, (back,))
         self._changes = pending
         self._content_notice = None
-        return (self._putting_back(replace(back, share=1.0), change),)
+        return (self._putting_back(back, change),)
 
     def _undone(self, diffs: Sequence[RetrievalDiff]) -> Notice | None:
         """The last change of content, if questions find again what they found before it."""
@@ -234,6 +237,7 @@ class RouteNotices:
             back,
             notice_id=identity(*self.place, undone.kind, back.since_unix_nano, size=12),
             kind=undone.kind,
+            share=1.0,
             before=undone.after,
             after=undone.before or AS_USUAL,
             evidence=evidence,
@@ -356,7 +360,7 @@ class RouteNotices:
         swap = self._values[ChangeKind.PROMPT].swap(since) if is_stated else text
         return swap, {**evidence, **more}
 
-    def _begin_anew(self, since: Mark) -> None:
+    def _begin_anew(self, since: Mark, notices: Collection[Notice]) -> None:
         """Makes the requests since the change the past of everything that it may have changed."""
         changed = self._changes.keys()
         on_retrieval = not changed <= (set(VALUES) | {TEMPLATE}) - RETRIEVAL
@@ -369,8 +373,22 @@ class RouteNotices:
             self._values[ChangeKind.PROMPT] = self._values[ChangeKind.PROMPT].renewed(since)
         if on_retrieval:
             self._former = self._past.corpus.results()
-            self._past.begin_anew(since)
+            self._past.begin_anew(since, self._left_by(notices, since))
             for by_text, past in self._pasts.items():
                 if past is not self._past:
                     self._pasts[by_text] = self._new_past()
         self._changes = {}
+
+    def _left_by(self, notices: Collection[Notice], since: Mark) -> Results:
+        """What questions are to find after a change, as far as it tells of those not asked since.
+
+        Where all find the same, each will. Where documents are gone, what did not go stays.
+        """
+        kinds = {notice.kind for notice in notices}
+        again = [diff for diff in self._past.diffs(since) if diff.previous]
+        changed = [diff for diff in again if diff.is_changed]
+        is_whole = len(changed) >= STEADY * len(again)
+        if ChangeKind.OTHER_CHUNKS in kinds and is_whole and is_same_for_all(changed):
+            newest = changed[-1]
+            return dict.fromkeys(self._former, (newest.chunks, newest.shown))
+        return self._former if ChangeKind.DOCUMENTS in kinds and is_thinned(again) else NOTHING

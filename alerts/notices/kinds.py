@@ -58,6 +58,10 @@ class Effect(StrEnum):
     """None of them stayed."""
 
 
+LEFT = frozenset({Effect.THINNED, Effect.REORDERED})
+"""Effects of a loss: nothing else becomes of what questions found before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
     """The kind of a change of content, None if there is none; `is_sure` unless more may tell."""
@@ -136,7 +140,8 @@ def losses(diffs: Sequence[RetrievalDiff]) -> Losses:
     expected = 0
     for diff in diffs:
         found = {_unit(chunk) for chunk in diff.chunks}
-        missed = {_unit(chunk) for chunk in diff.lost} - found
+        # In the order of the chunks, so that a replay lists them alike.
+        missed = [unit for unit in dict.fromkeys(map(_unit, diff.lost)) if unit not in found]
         returned |= dict.fromkeys(found & returned.keys(), True)
         for unit in missed:
             returned.setdefault(unit, False)
@@ -208,8 +213,10 @@ def _of_repeated(
     if replaced >= WHOLE * len(again) and _new_documents_share(changed) >= WHOLE:
         return Naming(kind=ChangeKind.REINDEXED)
     # Either what was next in rank moved up, or other questions find what they found before.
-    is_loss = _is_thinned(effects) or len(changed) < STEADY * len(again)
-    return _of_lost(diffs, is_loss=is_loss)
+    if _is_thinned(effects):
+        # What a few others find is another trouble: it brings nothing back that is gone.
+        return _of_lost([diff for diff in again if effect_of(diff) in LEFT], is_loss=True)
+    return _of_lost(diffs, is_loss=len(changed) < STEADY * len(again))
 
 
 def _is_of_documents(diff: RetrievalDiff) -> bool:

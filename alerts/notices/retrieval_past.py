@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
-from alerts.notices.corpus import Corpus, RetrievalDiff
+from alerts.notices.corpus import Corpus, Results, RetrievalDiff
 from alerts.notices.fingerprint import NUMBERS, Fingerprint
 from alerts.notices.numbers import Number
 from alerts.notices.rare import Mark
@@ -51,9 +51,9 @@ class RetrievalPast:
         """The requests since, each compared with the past; at most the newest 60."""
         return self.corpus.since(since)
 
-    def begin_anew(self, since: Mark) -> None:
-        """Makes only the requests since then the past: something has changed."""
-        self.corpus = self.corpus.renewed(since)
+    def begin_anew(self, since: Mark, left: Results) -> None:
+        """Makes only the requests since then the past, and what the change left of that before."""
+        self.corpus = self.corpus.renewed(since, left)
         self.accept_numbers(since)
 
     def accept(self, since: Mark) -> None:

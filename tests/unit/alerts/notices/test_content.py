@@ -229,6 +229,54 @@ def test_what_is_put_back_undoes_the_change_in_its_own_words(broken: Found, shar
     assert abs(rest[0][1].since_unix_nano - (START + 5000 * SECOND)) <= 300 * SECOND
 
 
+def best_five(question: int) -> list[Chunk]:
+    return ranked(question)[:5]
+
+
+def best_five_of_another(question: int) -> list[Chunk]:
+    return best_five((question + 13) % QUESTIONS)
+
+
+@pytest.mark.parametrize(
+    ("first", "kind", "apart"),
+    [
+        (three_for_all, ChangeKind.OTHER_CHUNKS, 15),
+        (three_for_all, ChangeKind.OTHER_CHUNKS, 60),
+        (without_every_other_document, ChangeKind.DOCUMENTS, 20),
+        (without_every_other_document, ChangeKind.DOCUMENTS, 60),
+    ],
+)
+def test_a_second_change_is_noticed_before_the_first_one_has_a_past(
+    first: Found, kind: ChangeKind, apart: int
+) -> None:
+    """What the first one tells of every question, or of what it left, the second contradicts."""
+    usual, changed = Setup(chunks=best_five), Setup(chunks=first)
+    mixed = [changed] * 7 + [Setup(chunks=best_five_of_another)] * 3
+    for seed in range(5):
+        found = noticed(traffic((300, usual), (apart, changed), (150, mixed), seed=seed))
+        assert kinds(found) == [kind, ChangeKind.OTHER_CHUNKS]
+        _, (number, second) = found
+        assert number < 300 + apart + 40
+        assert second.since_unix_nano >= START + (300 + apart) * 10 * SECOND
+
+
+def test_a_loss_is_named_though_some_requests_show_another_trouble_by_then() -> None:
+    usual, gone = Setup(chunks=best_five), Setup(chunks=without_every_other_document)
+    mixed = [gone] * 7 + [Setup(chunks=best_five_of_another)] * 3
+    for seed in range(5):
+        found = noticed(traffic((300, usual), (8, gone), (150, mixed), seed=seed))
+        assert kinds(found) == [ChangeKind.DOCUMENTS, ChangeKind.OTHER_CHUNKS]
+
+
+@pytest.mark.parametrize("first", [three_for_all, without_every_other_document])
+def test_a_change_that_goes_on_is_noticed_once(first: Found) -> None:
+    for seed in range(5):
+        found = noticed(
+            traffic((300, Setup(chunks=best_five)), (600, Setup(chunks=first)), seed=seed)
+        )
+        assert len(found) == 1
+
+
 @pytest.mark.parametrize("share", [0.3, 0.6])
 def test_a_change_for_a_share_of_requests_that_goes_on_is_not_over(share: float) -> None:
     mixed = [Setup(chunks=of_another_question)] * round(10 * share)
