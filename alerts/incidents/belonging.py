@@ -48,6 +48,19 @@ def is_same_signal(first: Finding, second: Finding) -> bool:
     return alike and share_a_route(first, second)
 
 
+def changes_beside(finding: Finding, others: Iterable[Finding]) -> list[Finding]:
+    """The changes among the others on the route of a finding that is a change itself.
+
+    They alone tell whether it is of theirs: the onset of a number that followed them is an
+    estimate, and may well lie nearer to the later change.
+    """
+    if finding.kind is not FindingKind.CHANGED:
+        return []
+    return [
+        other for other in others if other.kind is finding.kind and share_a_route(other, finding)
+    ]
+
+
 class SharedCause:
     """Compares findings of one service by their changes, onsets, causes and routes."""
 

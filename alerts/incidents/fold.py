@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from alerts.incidents.belonging import SharedCause, is_same_signal
+from alerts.incidents.belonging import SharedCause, changes_beside, is_same_signal
 from alerts.incidents.lasting import (
     confirm,
     follows_fix,
@@ -224,11 +224,13 @@ class FoldPass:
         is_late = incident.state is IncidentState.RESOLVED and not self._moment.may_reopen(incident)
         if is_late and finding.kind is not FindingKind.AUDIT:
             return None
-        if is_same:
+        # Of two changes of one kind the later one is not the earlier one again.
+        if is_same and finding.kind is not FindingKind.CHANGED:
             return (0, apart)
         # A person called it expected or false: other findings do not join it.
         if is_judged_none(incident):
             return None
+        worse = changes_beside(finding, worse) or worse
         if self._shared.by_change(finding, worse):
             return (0, apart)
         if (gap := self._shared.by_time(finding, worse)) is not None:

@@ -176,12 +176,22 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     near = settings.within_minutes * MINUTE
     late = max(lateness(first), lateness(second))
     partial = is_partial(first) + is_partial(second)
-    is_loss = partial > 0 and {first.kind, second.kind} == LOSS
+    is_loss = partial > 0 and _is_loss(first, second)
     # The same kind of measured change at the same time: its medians differ from route to route.
     is_measured = first.kind is second.kind and first.kind in MEASURED
     if is_loss or is_measured or (partial == 2 and may_be_one):
         return apart - late <= near
     return share_route and may_be_one and apart <= near
+
+
+def _is_loss(first: Notice, second: Notice) -> bool:
+    """Whether one may show the loss of documents that the other one names.
+
+    Where documents are known to be gone, they are no reason for other chunks later.
+    """
+    earlier, later = sorted((first, second), key=lambda change: change.since_unix_nano)
+    is_explained = earlier.route == later.route and earlier.kind is ChangeKind.DOCUMENTS
+    return {first.kind, second.kind} == LOSS and not is_explained
 
 
 def is_partial(change: Notice) -> bool:

@@ -92,6 +92,59 @@ def test_documents_that_are_gone_may_show_as_other_chunks_on_a_further_route(
     assert len(found) == incidents
 
 
+@pytest.mark.parametrize(("first", "incidents"), [("documents", 2), ("others", 1)])
+def test_documents_that_are_gone_explain_no_other_chunks_on_their_route_later(
+    first: str, incidents: int
+) -> None:
+    """Few requests may name a loss as other chunks first; named as it is, it is no second one."""
+    since = {"documents": 0, "others": 5} if first == "documents" else {"documents": 5, "others": 0}
+    gone = notice("d", since["documents"], ChangeKind.DOCUMENTS, **GONE)
+    others = notice("o", since["others"], ChangeKind.OTHER_CHUNKS, share=0.3, after="others")
+    findings = [
+        finding("fd", since["documents"], kind=FindingKind.CHANGED, signal="documents_changed",
+                causes=(Cause.CORPUS,)),
+        finding("fo", since["others"], kind=FindingKind.CHANGED, signal="other_chunks",
+                layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,)),
+    ]  # fmt: skip
+    found, _ = folded((), findings, 15, (gone, others))
+    assert len(found) == incidents
+
+
+@pytest.mark.parametrize("onset", [1, 4, 8])
+def test_a_number_dated_between_two_changes_makes_them_no_single_one(onset: float) -> None:
+    gone = notice("d", 0, ChangeKind.DOCUMENTS, **GONE)
+    others = notice("o", 6, ChangeKind.OTHER_CHUNKS, share=0.3, after="others")
+    first = finding(
+        "d", 0, kind=FindingKind.CHANGED, signal="documents_changed", causes=(Cause.CORPUS,)
+    )
+    number = moved("m", onset, signal="context_relevance", layer=Layer.RETRIEVAL,
+                   causes=(Cause.RETRIEVAL, Cause.CORPUS))  # fmt: skip
+    second = finding(
+        "o", 6, kind=FindingKind.CHANGED, signal="other_chunks", layer=Layer.RETRIEVAL,
+        causes=(Cause.RETRIEVAL,),
+    )  # fmt: skip
+    opened, _ = folded((), [first, number], 12, (gone,))
+    found, _ = folded(opened, [first, number, second], 15, (gone, others))
+    assert [each.cause for each in found] == [Cause.CORPUS, Cause.RETRIEVAL]
+
+
+@pytest.mark.parametrize(("apart", "incidents"), [(4, 1), (30, 2)])
+def test_a_second_change_of_one_kind_on_a_route_is_another_one(
+    apart: float, incidents: int
+) -> None:
+    changes = (
+        notice("a", 0, ChangeKind.OTHER_CHUNKS, after="the same 3 chunks for every question"),
+        notice("b", apart, ChangeKind.OTHER_CHUNKS, share=0.3, after="on 30 % of requests"),
+    )
+    findings = [
+        finding(f"f{change.notice_id}", since, kind=FindingKind.CHANGED, signal="other_chunks",
+                layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,))
+        for change, since in zip(changes, (0, apart), strict=True)
+    ]  # fmt: skip
+    found, _ = folded((), findings, apart + 10, changes)
+    assert len(found) == incidents
+
+
 @pytest.mark.parametrize(("since", "incidents"), [(1.0, 1), (6.0, 2)])
 def test_another_language_is_copied_from_its_context_only_if_it_begins_with_it(
     since: float, incidents: int
