@@ -21,7 +21,7 @@ from alerts.incidents.suspects import (
     share_a_route,
 )
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
+from ragvigil.model.notice import AS_BEFORE, CAUSES, Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
 
 LATE = 10.0
@@ -139,6 +139,12 @@ class SharedCause:
                 (change for change in likeliest_first if self.may_begin(finding, change)), None
             )
         return self._origins[key]
+
+    def is_another_change(self, finding: Finding) -> bool:
+        """Whether it is a change, and none that leads back to what was before the last one."""
+        change = self.origin(finding)
+        is_return = change is not None and bool(change.evidence.get(AS_BEFORE))
+        return finding.kind is FindingKind.CHANGED and not is_return
 
     def origins(self, findings: Iterable[Finding]) -> frozenset[str]:
         """The ids of the changes with which findings began."""

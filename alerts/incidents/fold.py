@@ -225,7 +225,7 @@ class FoldPass:
         if is_late and finding.kind is not FindingKind.AUDIT:
             return None
         # Of two changes of one kind the later one is not the earlier one again.
-        if is_same and finding.kind is not FindingKind.CHANGED:
+        if is_same and not self._shared.is_another_change(finding):
             return (0, apart)
         # A person called it expected or false: other findings do not join it.
         if is_judged_none(incident):

@@ -320,6 +320,13 @@ class Corpus:
             _remember(self._questions, diff.question, (diff.chunks, diff.shown), MOST_QUESTIONS)
 
 
+def is_return(diffs: Sequence[RetrievalDiff], former: Results) -> bool:
+    """Whether what changed finds again what it found before an earlier change (`former`)."""
+    changed = [diff for diff in diffs if diff.is_changed and diff.question in former]
+    back = sum(former[diff.question] == (diff.chunks, diff.shown) for diff in changed)
+    return back > 0.5 * len(changed)
+
+
 def _is_reordered(before: Sequence[int], now: Sequence[int]) -> bool:
     """Whether what both hold comes in another order."""
     if before == now:

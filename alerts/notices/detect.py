@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from alerts.notices.corpus import NOTHING, Results, RetrievalDiff
+from alerts.notices.corpus import NOTHING, Results, RetrievalDiff, is_return
 from alerts.notices.fingerprint import VALUES, Fingerprint, Place
 from alerts.notices.kinds import (
     FEWEST_AGAIN,
@@ -30,7 +30,7 @@ from alerts.notices.values import Swap, Value
 from alerts.notices.way_back import WayBack
 from alerts.notices.words import AS_USUAL, swap_of, versions_swap
 from ragvigil.model.identity import identity
-from ragvigil.model.notice import COUNTS, ChangeKind, Notice
+from ragvigil.model.notice import AS_BEFORE, COUNTS, ChangeKind, Notice
 
 NAMED_AFTER = 12
 """Requests since its beginning after which a change is named; until then more may change."""
@@ -341,7 +341,7 @@ class RouteNotices:
         evidence |= {str(name): [swap.before, swap.after] for name, swap in also.items()}
         if kind in ON_CONTENT:
             swap, more = swap_of(kind, diffs, medians)
-            return swap, evidence | more
+            return swap, evidence | more | {AS_BEFORE: is_return(diffs, self._former)}
         if kind is ChangeKind.PROMPT and TEMPLATE in self._changes:
             return self._prompt_swap(since, evidence)
         if kind is ChangeKind.RELEASE and kind not in self._changes:

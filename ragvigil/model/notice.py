@@ -50,6 +50,9 @@ class ChangeKind(StrEnum):
 
 COUNTS = frozenset({"retrieved", "in_prompt"})
 """Numbers of chunks in the evidence of a notice, each with its median before and since."""
+AS_BEFORE = "as_before"
+"""In the evidence of a notice: the requests that show it find what they found before the change
+that came before it, as while that is put back."""
 CAUSES: Mapping[ChangeKind, tuple[Cause, ...]] = {
     ChangeKind.RECHUNKED: (Cause.RETRIEVAL,),
     ChangeKind.REEMBEDDED: (Cause.RETRIEVAL,),

@@ -9,7 +9,7 @@ import pytest
 from alerts.signals.catalogue import number
 from ragvigil.model.audit import Audit, AuditResult, AuditState
 from ragvigil.model.finding import FindingKind
-from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.notice import AS_BEFORE, Cause, ChangeKind
 from ragvigil.model.score import Layer
 from tests.unit.alerts.incident_values import at, finding, folded, moved, notice
 
@@ -128,14 +128,17 @@ def test_a_number_dated_between_two_changes_makes_them_no_single_one(onset: floa
     assert [each.cause for each in found] == [Cause.CORPUS, Cause.RETRIEVAL]
 
 
-@pytest.mark.parametrize(("apart", "incidents"), [(4, 1), (30, 2)])
-def test_a_second_change_of_one_kind_on_a_route_is_another_one(
-    apart: float, incidents: int
+@pytest.mark.parametrize(
+    ("apart", "is_return", "incidents"), [(4, False, 1), (30, False, 2), (30, True, 1)]
+)
+def test_a_second_change_of_one_kind_on_a_route_is_another_one_unless_it_leads_back(
+    apart: float, is_return: bool, incidents: int
 ) -> None:
     changes = (
         notice("a", 0, ChangeKind.OTHER_CHUNKS, after="the same 3 chunks for every question"),
-        notice("b", apart, ChangeKind.OTHER_CHUNKS, share=0.3, after="on 30 % of requests"),
-    )
+        notice("b", apart, ChangeKind.OTHER_CHUNKS, share=0.3, after="on 30 % of requests",
+               evidence={AS_BEFORE: is_return}),
+    )  # fmt: skip
     findings = [
         finding(f"f{change.notice_id}", since, kind=FindingKind.CHANGED, signal="other_chunks",
                 layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,))

@@ -9,7 +9,7 @@ import pytest
 
 from alerts.incidents.suspects import undoes
 from alerts.notices.fingerprint import Chunk, Fingerprint
-from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
+from ragvigil.model.notice import AS_BEFORE, CAUSES, Cause, ChangeKind, Notice
 from tests.unit.alerts.fingerprints import (
     QUESTIONS,
     SECOND,
@@ -258,6 +258,20 @@ def test_a_second_change_is_noticed_before_the_first_one_has_a_past(
         _, (number, second) = found
         assert number < 300 + apart + 40
         assert second.since_unix_nano >= START + (300 + apart) * 10 * SECOND
+
+
+@pytest.mark.parametrize("first", [three_for_all, without_every_other_document])
+@pytest.mark.parametrize(("then", "is_return"), [(best_five, True), (best_five_of_another, False)])
+def test_a_change_that_is_put_back_for_a_share_of_requests_is_told_from_another_one(
+    first: Found, then: Found, is_return: bool
+) -> None:
+    changed = Setup(chunks=first)
+    mixed = [changed] * 6 + [Setup(chunks=then)] * 4
+    for seed in range(3):
+        found = noticed(
+            traffic((300, Setup(chunks=best_five)), (60, changed), (100, mixed), seed=seed)
+        )
+        assert [notice.evidence[AS_BEFORE] for _, notice in found[:2]] == [False, is_return]
 
 
 def test_a_loss_is_named_though_some_requests_show_another_trouble_by_then() -> None:
