@@ -5,7 +5,7 @@ The store holds the position: a crash repeats the queries, and they return only 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ LATE_SECONDS = 60.0
 """Feedback can be read up to this long after the time that it carries."""
 MINUTES, QUERIES = 240, 60
 """Minutes of one query, and queries of one turn: ten days in which every minute has traffic."""
+NOTHING_REDRAWN: Mapping[Key, int] = {}
 MOST_KNOWN = 100_000
 """Stored failures of one turn's traces; of a trace with more, the rest is treated as new."""
 
@@ -52,20 +53,29 @@ class ChangeFeed:
         self._finished: set[int] = set()
         self._feedback_read: float | None = None
         self._spiked: set[tuple[Spike, int]] = set()
+        self._redrawn: frozenset[Key] = frozenset()
 
     @property
     def pending(self) -> int | None:
         """Minutes whose changes are still to be read; None before the first turn."""
         return None if self._marked is None else len(self._pending)
 
-    def take(self, now: float, limit: int, spikes: Sequence[Spike] = ()) -> list[Change]:
+    def take(
+        self,
+        now: float,
+        limit: int,
+        spikes: Sequence[Spike] = (),
+        redrawn: Mapping[Key, int] = NOTHING_REDRAWN,
+    ) -> list[Change]:
         """At most `limit` records whose failing changed, oldest minute first.
 
-        Minutes of a spike that is new, and those that it has gained, are read again. Raises
-        StoreError.
+        Minutes of a spike that is new, and those that it has gained, are read again, as are those
+        of answers that are `redrawn` since: their minutes, by key. Raises StoreError.
         """
         self._find_minutes(now)
         self._pending |= self._spiked_minutes(spikes)
+        self._pending |= {redrawn[key] for key in redrawn.keys() - self._redrawn}
+        self._redrawn = frozenset(redrawn)
         changes: list[Change] = []
         self._finished = set()
         for _ in range(QUERIES):
@@ -73,7 +83,9 @@ class ChangeFeed:
             if not minutes or len(changes) >= limit:
                 break
             room = limit - len(changes)
-            page = failing_changes.changes(self._store, minutes, self._fails_below, room, spikes)
+            page = failing_changes.changes(
+                self._store, minutes, self._fails_below, room, spikes, redrawn
+            )
             changes += page
             # A full page may end within a minute: that minute stays pending.
             is_whole = len(page) < room
@@ -159,11 +171,12 @@ def read_updates(
     fails_below: Mapping[str, float],
     usual: Mapping[Route, Mapping[str, float]],
     spikes: Sequence[Spike] = (),
+    redrawn: Collection[Key] = frozenset(),
 ) -> FailureUpdates:
     """Reads the changed records with their reasons, masked. Raises as `Store.read` does.
 
-    `usual` are the shares (0..1) of each route's records that fail the rubrics; `spikes` are what
-    incidents show.
+    `usual` are the shares (0..1) of each route's records that fail the rubrics; `spikes` and
+    `redrawn` are what incidents show.
     """
     if not changes:
         return FailureUpdates()
@@ -171,7 +184,7 @@ def read_updates(
     gone = tuple(change for change in changes if not change.digest)
     still = [change for change in changes if change.digest]
     kept = []
-    for row in failing_changes.read(store, still, fails_below, spikes):
+    for row in failing_changes.read(store, still, fails_below, spikes, redrawn):
         route = (row.record.service, row.record.environment, row.record.route)
         failure = failure_of(
             row.record, row.scores, fails_below, row.time_unix_nano, usual.get(route, {}), spikes

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from clustering.failures.masking import plain
-from ragvigil.model.issue import Failure, FailureKind
+from ragvigil.model.issue import OTHER_CHUNKS, SHOWN_BY_INCIDENTS, Failure, FailureKind
 from ragvigil.model.record import Absent, Feedback, RagRecord
 from ragvigil.model.score import OWN_STREAMS, Kind, Layer, Score, Stream, upstream_place
 
@@ -119,12 +119,20 @@ def _failing(
         score
         for score in scores
         if (score.stream in OWN_STREAMS and score.fails(fails_below.get(score.rubric)))
+        or score.rubric == OTHER_CHUNKS
         or any(spike.shows(score) for spike in spikes)
     ]
     first: dict[str, Score] = {}
     for score in sorted(failing, key=lambda score: -score.inclusion_probability):
         first.setdefault(score.rubric, score)
-    return sorted(first.values(), key=lambda score: upstream_place(score.rubric, score.layer))
+    # What only an incident shows comes last: a rubric says better what is wrong.
+    return sorted(
+        first.values(),
+        key=lambda score: (
+            score.rubric in SHOWN_BY_INCIDENTS,
+            upstream_place(score.rubric, score.layer),
+        ),
+    )
 
 
 def _errored_layer(record: RagRecord) -> Layer:

@@ -173,10 +173,21 @@ def is_more_frequent(counted: Counted) -> bool:
 
 
 def commonest(failures: Sequence[Failure], signals: Collection[str]) -> Key:
-    """The key that stands for the failures: the commonest of those that the incident names."""
-    named = [failure for failure in failures if _is_named(failure, signals)]
-    counts = Counter(map(key_of, named or failures))
-    return max(counts, key=lambda key: (counts[key], key))
+    """The key that stands for the failures, of those that the incident names if there are any.
+
+    A rate that it names (refusals) says what is wrong with half of them or more; else it is what
+    most of them fail, be it first or not: shorter answers use less of the prompt, too.
+    """
+    rated = [
+        each for each in failures if _is_named(each, {name for name in signals if ":" in name})
+    ]
+    if rated and 2 * len(rated) >= len(failures):
+        counts = Counter(map(key_of, rated))
+        return max(counts, key=lambda key: (counts[key], key))
+    counts = Counter(key_of(each) for each in failures if _is_named(each, signals))
+    counts = counts or Counter(map(key_of, failures))
+    shown = Counter(rubric for each in failures for rubric in each.rubrics)
+    return max(counts, key=lambda key: (max(shown[key.rubric], counts[key]), counts[key], key))
 
 
 def _is_more(count: int, before: int, traffic: RouteTraffic, is_named: bool) -> bool:

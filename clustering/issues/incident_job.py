@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from clustering.issues import names
 from clustering.issues.failure_baseline import key_of_tally
+from clustering.issues.incident_evidence import IncidentEvidence
 from clustering.issues.incident_group import (
     IncidentWindow,
     RouteTraffic,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ragvigil.model.finding import Finding
     from ragvigil.model.incident import Incident
     from ragvigil.store.engine.store import Store
+    from ragvigil.store.issues.failing_changes import Key as RecordKey
     from ragvigil.store.issues.failing_rows import KeptFailure
     from ragvigil.store.issues.spikes import Spike
 
@@ -46,7 +48,7 @@ LATE = HOUR
 LONGEST = 2 * DAY
 """An incident that lasts longer gathers the answers of its first days."""
 MOST = 5000
-NO_ANSWERS = frozenset({FindingKind.CHANGED, FindingKind.BLIND})
+NO_ANSWERS = frozenset({FindingKind.BLIND})
 """Findings that no answer shows."""
 
 
@@ -56,6 +58,7 @@ class OpenIncidents:
 
     windows: tuple[IncidentWindow, ...] = ()
     spikes: tuple[Spike, ...] = ()
+    redrawn: Mapping[RecordKey, int] = field(default_factory=dict)
 
 
 class IncidentIssues:
@@ -63,24 +66,30 @@ class IncidentIssues:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._evidence = IncidentEvidence(store)
         self._before: dict[str, RouteTraffic] = {}
 
     def read(self, now: float) -> OpenIncidents:
         """Incidents that last, or ended within LATE. Raises StoreError."""
         filter_ = IncidentFilter(since=max(0, int(now - LATE)))
         listed = stored.find(self._store, filter_, priority=Priority.TICK)
-        found = [self._wherever(_harming(i), now) for i in listed if _gathers(i)]
-        gathering = [incident for incident, _ in found]
-        windows = tuple(_window(incident, now, usual) for incident, usual in found)
+        windows: list[IncidentWindow] = []
+        found: list[Spike] = []
+        redrawn: dict[RecordKey, int] = {}
+        for listed_incident in listed:
+            if not _gathers(listed_incident):
+                continue
+            incident, usual = self._wherever(_harming(listed_incident), now)
+            window = _window(incident, now, usual)
+            shows = self._evidence.of(window, incident.findings, now)
+            for key, share in shows.usual.items():
+                usual[key] = max(share, usual.get(key, 0.0))
+            windows.append(replace(window, usual=usual))
+            found += (*spikes.of_labels(incident, int(window.last) // 60 * 60), *shows.spikes)
+            redrawn |= shows.redrawn
+        self._evidence.forget(windows)
         self._before = {w.incident_id: self._past(w) for w in windows}
-        return OpenIncidents(
-            windows=windows,
-            spikes=tuple(
-                spike
-                for incident, window in zip(gathering, windows, strict=True)
-                for spike in spikes.of_incident(self._store, incident, int(window.last) // 60 * 60)
-            ),
-        )
+        return OpenIncidents(windows=tuple(windows), spikes=tuple(found), redrawn=redrawn)
 
     def _wherever(self, incident: Incident, now: float) -> tuple[Incident, dict[Shown, float]]:
         """The incident with the further routes on which its findings show as clearly.
@@ -125,7 +134,10 @@ class IncidentIssues:
             return Placement()
         opened = index.get(issue_id) or _opened(window, own, issue_id, now)
         issue = reduce(with_member, joining, opened)
-        if not issue.name or names.is_open_to_names(issue):
+        if not issue.is_name_frozen:
+            # What changed is often known later; no ticket has the name, for the incident is one.
+            key = commonest(own, window.signals)
+            issue = replace(issue, family=key.family, rubric=key.rubric, label=key.label)
             issue = replace(issue, name=_name(issue, own, window))
         left = Counter(
             home.issue_id for failure in joining if (home := homes[failure.key]) is not None

@@ -14,7 +14,7 @@ from clustering.failures.masking import MARK
 from clustering.grouping.tfidf import distinctive_phrases
 from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.issue import Issue
-from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.wording.problems import SEPARATOR, verb_of
 
 NAMED_BY = 3
@@ -59,6 +59,21 @@ CHANGES: Mapping[ChangeKind, str] = {
     ChangeKind.TOP_K: "top-k changed",
     ChangeKind.RELEASE: "a release",
 }
+STATED = frozenset(
+    {
+        ChangeKind.CHUNK_COUNT,
+        ChangeKind.EMBEDDING_MODEL,
+        ChangeKind.INDEX,
+        ChangeKind.LLM_MODEL,
+        ChangeKind.MAX_TOKENS,
+        ChangeKind.PROMPT,
+        ChangeKind.RERANKER,
+        ChangeKind.TEMPERATURE,
+        ChangeKind.TOP_K,
+    }
+)
+"""Changes whose values tell two of them apart."""
+LONGEST_VALUE = 30
 LAYERS: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "since retrieval got worse",
     Cause.CORPUS: "since documents changed",
@@ -130,12 +145,19 @@ def name(
 
 def change_words(incident: Incident) -> str:
     """What an incident says of the cause, in words; empty where it says nothing."""
-    known = (CHANGES[change.kind] for change in incident.suspects if change.kind in CHANGES)
-    if change := next(known, ""):
-        return f"since {change}"
+    known = (change for change in incident.suspects if change.kind in CHANGES)
+    if change := next(known, None):
+        return " ".join(filter(None, ("since", CHANGES[change.kind], _values(change))))
     if incident.verdict.part == RERANKER:
         return "since reranking got worse"
     return LAYERS.get(incident.cause, "") if incident.cause else ""
+
+
+def _values(change: Notice) -> str:
+    """From which value to which, where the service states short ones."""
+    values = (change.before, change.after)
+    is_short = all(values) and max(map(len, values)) <= LONGEST_VALUE
+    return f"({change.before} → {change.after})" if change.kind in STATED and is_short else ""
 
 
 def _topic(questions: Sequence[str]) -> str:

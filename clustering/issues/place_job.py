@@ -19,7 +19,7 @@ from clustering.issues.incident_job import IncidentIssues, OpenIncidents
 from clustering.issues.ledger import family_of
 from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
-from ragvigil.model.issue import Failure, MemberBy
+from ragvigil.model.issue import SHOWN_BY_INCIDENTS, Failure, MemberBy
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
@@ -81,11 +81,11 @@ class PlaceJob:
         # False until this turn ends: an exception makes the next turn take up what is left over.
         takes_up, self._is_whole = not self._is_whole, False
         open_incidents = self._incidents.read(now)
-        spikes = open_incidents.spikes
+        shown = (open_incidents.spikes, open_incidents.redrawn)
         guards = self._guards(now)
-        changes = self._feed.take(now, self._settings.records, spikes)
+        changes = self._feed.take(now, self._settings.records, *shown)
         usual = self._baseline.usual(now)
-        fresh = read_updates(self._store, changes, self._fails_below, usual, spikes)
+        fresh = read_updates(self._store, changes, self._fails_below, usual, *shown)
         candidates = self._with_vectors(fresh, now)  # slow, so before the lock
         with self._ledger.locked() as index:
             self._leave(fresh, index, guards)
@@ -93,7 +93,12 @@ class PlaceJob:
             loose = self._loose(candidates, index, guards)
             loose |= self._left_over(now) if takes_up else {}
             taken, grown = self._of_incidents(open_incidents, index, now)
-            rest = [record for key, record in loose.items() if key not in taken]
+            # What only an incident shows is of its issue, or of none.
+            rest = [
+                record
+                for key, record in loose.items()
+                if key not in taken and record.failure.rubric not in SHOWN_BY_INCIDENTS
+            ]
             grown |= self._place(rest, index, guards, now)
         # Only now are the changes stored: `done` moves the checkpoint past them.
         if changes and not (fresh.failing or fresh.gone):

@@ -8,6 +8,13 @@ from enum import StrEnum
 
 from ragvigil.model.score import Kind, Layer, Stream
 
+OTHER_CHUNKS = "answer_sources"
+"""What an answer fails that draws on other chunks than its question's answers did before."""
+MEASURES: Mapping[str, Layer] = {"answer_words": Layer.GENERATION, "citations": Layer.GENERATION}
+"""Measures of an answer as its user sees it, and whose they are."""
+SHOWN_BY_INCIDENTS = frozenset({OTHER_CHUNKS, *MEASURES})
+"""What no rubric scores: an answer fails it for the time of an incident."""
+
 
 class FailureKind(StrEnum):
     """Why a record counts as failing; the first of these that holds."""

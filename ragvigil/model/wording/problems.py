@@ -10,6 +10,8 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
     "answer_complete_text": {"truncated": "are cut off", "empty": "have no text"},
     "answer_language": {ANY: "are in a different language from the question"},
     "answer_relevance": {ANY: "do not address the question"},
+    "answer_sources": {ANY: "draw on other chunks than before"},
+    "answer_words": {"long": "are longer than usual", ANY: "are shorter than usual"},
     "answerable": {ANY: "get no chunk that answers the question"},
     "chunk_attribution": {ANY: "cite chunks that do not support them"},
     "chunk_utilization": {ANY: "use little of what is in the prompt"},
@@ -25,6 +27,7 @@ PROBLEMS: Mapping[str, Mapping[str, str]] = {
         "marker_mismatch": "cite chunks that do not support them",
         ANY: "have citations that do not hold",
     },
+    "citations": {ANY: "cite less than usual"},
     "completeness": {ANY: "leave out facts that the question asks for"},
     "context_adherence": {ANY: "use knowledge from outside their chunks"},
     "context_precision": {

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from ragvigil.model.issue import MEASURES, OTHER_CHUNKS
 from ragvigil.model.record import Absent, Dimensions, Document, Feedback, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from ragvigil.store.engine.priority import Priority
@@ -28,6 +29,8 @@ Route: TypeAlias = tuple[str, str, str]
 """Service, environment and route."""
 UNSEEN = 20
 """A prior: this many passing records count for each rubric and route before any was scored."""
+
+NOTHING_REDRAWN: frozenset[Key] = frozenset()
 
 _DIMENSIONS = ("prompt_version", "index_epoch", "llm_model", "service_version")
 _NAMES = ("trace_id", "record_id", "generation", "service", "environment", "route", "query")
@@ -101,11 +104,12 @@ def changes(
     fails_below: Mapping[str, float],
     limit: int,
     spikes: Sequence[Spike] = (),
+    redrawn: Collection[Key] = NOTHING_REDRAWN,
 ) -> list[Change]:
     """Records of these minutes that fail in another way than `failures` holds, oldest first.
 
     At most `limit`; `fails_below` is the value below which a record fails, by rubric; `spikes` are
-    what incidents show.
+    what incidents show, and `redrawn` the answers that draw on other chunks since.
     """
     if not minutes:
         return []
@@ -115,6 +119,8 @@ def changes(
         "limit": limit,
         **_bars(fails_below),
         **spike_parameters(spikes),
+        "redrawn": sorted({trace_id for trace_id, _ in redrawn}),
+        "redrawn_keys": sorted(map(" ".join, redrawn)),
     }
     return [
         Change(**{**row, "minute": int(row["minute"]), "digest": int(row["digest"])})
@@ -137,6 +143,7 @@ def read(
     changed: Sequence[Change],
     fails_below: Mapping[str, float],
     spikes: Sequence[Spike] = (),
+    redrawn: Collection[Key] = NOTHING_REDRAWN,
 ) -> list[FailingRecord]:
     """These records, oldest first; those that are gone from the store are left out."""
     if not changed:
@@ -151,10 +158,9 @@ def read(
         for row in store.read("failing_records", place, priority=Priority.TICK)
         if (row["trace_id"], row["record_id"]) in digests
     ]
-    scores: dict[Key, list[Score]] = {}
-    parameters = {**place, **_bars(fails_below), **spike_parameters(spikes)}
-    for row in store.read("failing_scores", parameters, priority=Priority.TICK):
-        scores.setdefault((row["trace_id"], row["record_id"]), []).append(_score(row))
+    scores = _scores_of(store, place, fails_below, spikes)
+    for key in digests.keys() & redrawn:
+        scores.setdefault(key, []).append(OF_OTHER_CHUNKS)
     events = feedback.of_records(store, rows)
     return [
         FailingRecord(
@@ -167,6 +173,23 @@ def read(
         for row in rows
         for key in [(row["trace_id"], row["record_id"])]
     ]
+
+
+def _scores_of(
+    store: Store,
+    place: Mapping[str, Any],
+    fails_below: Mapping[str, float],
+    spikes: Sequence[Spike],
+) -> dict[Key, list[Score]]:
+    """The scores and measures that the records of a place fail by."""
+    scores: dict[Key, list[Score]] = {}
+    parameters = {**place, **_bars(fails_below), **spike_parameters(spikes)}
+    for row in store.read("failing_scores", parameters, priority=Priority.TICK):
+        scores.setdefault((row["trace_id"], row["record_id"]), []).append(_score(row))
+    if any(spike.rubric in MEASURES for spike in spikes):
+        for row in store.read("failing_measures", parameters, priority=Priority.TICK):
+            scores.setdefault((row["trace_id"], row["record_id"]), []).append(_measured(row))
+    return scores
 
 
 def bury(store: Store, changes: Sequence[Change], written_unix_nano: int) -> None:
@@ -205,6 +228,27 @@ def _score(row: Mapping[str, Any]) -> Score:
         kind=Kind(row["kind"]),
         stream=Stream(row["stream"]),
         details=json.loads(row["details"]) if row["details"] else {},
+    )
+
+
+OF_OTHER_CHUNKS = Score(
+    rubric=OTHER_CHUNKS,
+    value=0.0,
+    label="other_chunks",
+    explanation="it draws on other chunks than answers to its question did before",
+    layer=Layer.RETRIEVAL,
+)
+
+
+def _measured(row: Mapping[str, Any]) -> Score:
+    """A measure beyond what was usual, as a score: a record fails by it."""
+    words = row["rubric"].replace("_", " ")
+    return Score(
+        rubric=row["rubric"],
+        value=0.0,
+        label=row["label"],
+        explanation=f"{words}: {row['value']:g}, where it was seldom so before",
+        layer=MEASURES[row["rubric"]],
     )
 
 

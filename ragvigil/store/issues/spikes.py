@@ -6,12 +6,13 @@ found that refusals or low values became frequent, the answers that show it are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident
+from ragvigil.model.issue import MEASURES
 from ragvigil.model.score import Kind, Score
 from ragvigil.store.engine.priority import Priority
 
@@ -33,6 +34,10 @@ MOST_EARLIER = 1800
 BY_VALUE = frozenset({FindingKind.MOVED, FindingKind.LIMIT, FindingKind.AUDIT, FindingKind.DRIFT})
 BY_ITSELF = frozenset({Kind.MODEL, Kind.CODE})
 """Scorers of every answer, or of an even sample: their values have a usual range."""
+STEPS_A_DOUBLING, STEPS_A_UNIT = 6, 20
+"""Places of a histogram: of a measure by its logarithm, of a rubric's values by twentieths."""
+MOST = 1e300
+"""Larger than any measure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +45,8 @@ class Spike:
     """A label, or values of models and of code under `below`, that fail on a route for a time.
 
     `first` and `last` are minutes (seconds since the epoch), both included. The label is empty for
-    values, the route is ALL_ROUTES for all.
+    values, the route is ALL_ROUTES for all. Of a measure (`MEASURES`) it is what is under `below`,
+    or over `above`, and the label says which.
     """
 
     service: str
@@ -51,6 +57,7 @@ class Spike:
     below: float
     first: int
     last: int
+    above: float = MOST
 
     def holds(self, record: RagRecord, time_unix_nano: int) -> bool:
         """Whether an answer is of its route and time."""
@@ -65,6 +72,8 @@ class Spike:
         """Whether a score is what became frequent."""
         if score.rubric != self.rubric:
             return False
+        if self.rubric in MEASURES:
+            return score.label == self.label
         if self.label:
             return self.label in (part.strip() for part in score.label.split(","))
         return score.kind in BY_ITSELF and score.value is not None and score.value < self.below
@@ -149,39 +158,88 @@ def _counts(row: Mapping[str, Any]) -> list[int]:
     return [int(count) for count in row["answers"]]
 
 
-def of_incident(store: Store, incident: Incident, last: int) -> list[Spike]:
-    """What an incident shows of single answers until the minute `last`. Raises StoreError."""
-    return [spike for finding in incident.findings for spike in _of(store, finding, last)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueCounts:
+    """How many answers of a route had each value of a rubric or measure, before and since.
+
+    Places are twentieths, of a measure steps of its logarithm: see `value_at`.
+    """
+
+    route: str
+    rubric: str
+    before: tuple[int, ...]
+    since: tuple[int, ...]
+
+    def value_at(self, place: float) -> float:
+        """The value at a place; a bar lies half a place above what is under it."""
+        if self.rubric in MEASURES:
+            return float(2 ** (place / STEPS_A_DOUBLING)) - 1
+        return place / STEPS_A_UNIT
+
+
+def of_labels(incident: Incident, last: int) -> list[Spike]:
+    """The labels that an incident shows of single answers until the minute `last`."""
+    spikes = []
+    for finding in incident.findings:
+        rubric, _, label = finding.signal.partition(":")
+        if label and label != FAILED:
+            first = earliest(finding)
+            spikes += [
+                Spike(
+                    service=finding.service,
+                    environment=finding.environment,
+                    route=route,
+                    rubric=rubric,
+                    label=label,
+                    below=0.0,
+                    first=first,
+                    last=max(first, last),
+                )
+                for route in [name for name in finding.routes if name] or [ALL_ROUTES]
+            ]
+    return spikes
+
+
+def values(
+    store: Store, service: str, environment: str, *, until: int, first: int, end: int
+) -> list[ValueCounts]:
+    """The values of code and local models on each route, of a day until then and of first..end.
+
+    Times are minutes, in seconds since the epoch. Raises StoreError.
+    """
+    window = {
+        "service": service,
+        "environment": environment,
+        "since": max(0, until - DAY),
+        "until": until,
+        "first": first,
+        "end": end,
+        "measures": list(MEASURES),
+    }
+    rows = store.read("spike_values", window, priority=Priority.TICK)
+    halves = {(row["route"], row["rubric"], bool(row["is_since"])): _counts(row) for row in rows}
+    return [
+        ValueCounts(
+            route=route,
+            rubric=rubric,
+            before=tuple(halves[route, rubric, False]),
+            since=tuple(counts),
+        )
+        for (route, rubric, is_since), counts in sorted(halves.items())
+        if is_since and (route, rubric, False) in halves
+    ]
 
 
 def parameters(spikes: Iterable[Spike]) -> dict[str, list[Any]]:
     """Parameters of the queries that ask what fails."""
     listed = list(spikes)
-    columns = ("service", "environment", "route", "rubric", "label", "first", "last")
-    return {f"spike_{name}s": [getattr(each, name) for each in listed] for name in columns} | {
-        "spike_bars": [each.below for each in listed]
+    scored = [spike for spike in listed if spike.rubric not in MEASURES]
+    measured = [spike for spike in listed if spike.rubric in MEASURES]
+    columns = ("service", "environment", "route", "rubric", "label", "first", "last", "below")
+    return {f"spike_{name}s": [getattr(each, name) for each in scored] for name in columns} | {
+        f"measure_{name}s": [getattr(each, name) for each in measured]
+        for name in (*columns, "above")
     }
-
-
-def _of(store: Store, finding: Finding, last: int) -> Iterator[Spike]:
-    rubric, _, label = finding.signal.partition(":")
-    if label == FAILED or (not label and finding.kind not in BY_VALUE):
-        return
-    first = earliest(finding)
-    for route in [name for name in finding.routes if name] or [ALL_ROUTES]:
-        place = {"service": finding.service, "environment": finding.environment, "route": route}
-        below = 0.0 if label else _bar(store, rubric, first, place)
-        if label or below:
-            yield Spike(
-                **place, rubric=rubric, label=label, below=below, first=first, last=max(first, last)
-            )
-
-
-def _bar(store: Store, rubric: str, first: int, place: dict[str, str]) -> float:
-    """The value under which USUAL_SHARE of a day's answers lay; 0 where too few are known."""
-    window = {"rubric": rubric, "first": max(0, first - DAY), "end": first, **place}
-    rows = store.read("spike_usual", window, priority=Priority.TICK)
-    return bar_of([int(count) for row in rows for count in row["answers"]]) or 0.0
 
 
 def bar_of(histogram: Sequence[int], least: int = LEAST_PAST) -> float | None:

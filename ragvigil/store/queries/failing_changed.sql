@@ -25,6 +25,20 @@ FROM
     UNION ALL
     SELECT
         minute, trace_id, record_id, toUInt64(0) AS known,
+        cityHash64('measure', measure, label, generation) AS found
+    FROM
+    (
+        @measured
+    )
+    UNION ALL
+    SELECT
+        minute, trace_id, record_id, toUInt64(0) AS known, cityHash64('redrawn', generation) AS found
+    FROM records FINAL
+    WHERE minute IN {minutes:Array(DateTime('UTC'))} AND trace_id IN {redrawn:Array(String)}
+        AND concat(trace_id, ' ', record_id) IN {redrawn_keys:Array(String)}
+    UNION ALL
+    SELECT
+        minute, trace_id, record_id, toUInt64(0) AS known,
         cityHash64('error', error, generation) AS found
     FROM records FINAL
     WHERE minute IN {minutes:Array(DateTime('UTC'))} AND error IS NOT NULL

@@ -19,6 +19,6 @@ OR
             ),
         {spike_services:Array(String)}, {spike_environments:Array(String)},
         {spike_routes:Array(String)}, {spike_rubrics:Array(String)}, {spike_labels:Array(String)},
-        {spike_bars:Array(Float64)}, {spike_firsts:Array(UInt32)}, {spike_lasts:Array(UInt32)}
+        {spike_belows:Array(Float64)}, {spike_firsts:Array(UInt32)}, {spike_lasts:Array(UInt32)}
     )
 )

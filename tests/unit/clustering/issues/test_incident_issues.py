@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from clustering.issues.incident_group import IncidentWindow, RouteTraffic, own_failures
+from clustering.issues.incident_group import (
+    IncidentWindow,
+    RouteTraffic,
+    commonest,
+    own_failures,
+)
 from clustering.issues.incident_job import IncidentIssues
 from clustering.issues.metrics import ExposedIssue, is_worth_a_ticket
 from clustering.issues.provisional import key_of
@@ -229,6 +234,34 @@ def test_only_kinds_that_are_more_frequent_than_before_join(
         failed_before={key_of(first): before}, requests_before=20_000, requests=200
     )
     assert len(own_failures(window, failures, traffic)) == joins
+
+
+@pytest.mark.parametrize(
+    ("refusing", "signals", "expected"),
+    [
+        (8, {"answer_words", "refusal:refused"}, "refusal"),  # a rate of most of them
+        (2, {"answer_words", "refusal:refused"}, "answer_words"),  # not of most
+        (0, {"answer_words", "chunk_utilization"}, "answer_words"),  # what most fail, be it last
+        (0, {"chunk_utilization"}, "chunk_utilization"),  # only one is named
+        (8, set(), "answer_words"),
+    ],
+)
+def test_an_issue_is_named_by_what_most_of_its_answers_fail(
+    refusing: int, signals: set[str], expected: str
+) -> None:
+    def made(first: int, count: int, rubric: str, label: str) -> list[Failure]:
+        rubrics = tuple(dict.fromkeys((rubric, "answer_words")))
+        return [
+            replace(failure(str(first + n)), rubric=rubric, label=label, rubrics=rubrics)
+            for n in range(count)
+        ]
+
+    failures = [
+        *made(0, refusing, "refusal", "refused"),
+        *made(20, 5, "chunk_utilization", ""),
+        *made(40, 3, "answer_words", "short"),
+    ]
+    assert commonest(failures, signals).rubric == expected
 
 
 def unsupported_window(**times: Any) -> IncidentWindow:

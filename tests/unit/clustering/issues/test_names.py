@@ -50,6 +50,14 @@ def test_chunks_about_something_else_are_not_chunks_that_do_not_fit() -> None:
     assert wrong == "Answers get chunks that do not fit the question"
 
 
+def test_answers_that_are_shorter_are_told_from_longer_ones() -> None:
+    short, long = (name("answer_words", label, [], routes=[""]) for label in ("short", "long"))
+    assert (short, long) == (
+        "Answers are shorter than usual",
+        "Answers are longer than usual",
+    )
+
+
 @pytest.mark.parametrize(
     ("issue", "expected"),
     [
