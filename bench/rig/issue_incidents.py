@@ -2,7 +2,8 @@
 
 The real watch and the real grouping run on a virtual clock (`truth_clock.py`), a turn a minute. No
 model embeds: answers of incidents are grouped by what they fail. An answer is harmed where the user
-got another one than without the fault; it is the fault's own where its chunks changed, too.
+got another one than without the fault; it is the fault's own where its chunks changed, too. The
+same words that cite the same texts are the same answer, whatever number the texts have by now.
 """
 
 from __future__ import annotations
@@ -170,10 +171,17 @@ def _case(request: Request) -> Case:
 def _is_harmed(pool: ScoredPool, case: Case, fault: Fault) -> bool:
     """Whether the user got another answer than without the fault."""
     ours, healthy = _both(pool, case)
-    return case.state == fault.name and (ours.answer, ours.truncated) != (
-        healthy.answer,
-        healthy.truncated,
-    )
+    return case.state == fault.name and _told(ours) != _told(healthy)
+
+
+def _told(record: RagRecord) -> tuple[object, ...]:
+    """What the user reads: words, and the texts that they cite; a marker's number tells nothing."""
+    words = record.answer or ""
+    for citation in record.citations:
+        words = words.replace(citation.marker, "")
+    texts = {chunk.chunk_id: chunk.content for chunk in record.context}
+    cited = [texts.get(each.chunk_id or "", each.target) for each in record.citations]
+    return words, cited, record.truncated
 
 
 def _is_met(pool: ScoredPool, case: Case, fault: Fault) -> bool:
