@@ -147,6 +147,9 @@ def change_words(incident: Incident) -> str:
     """What an incident says of the cause, in words; empty where it says nothing."""
     known = (change for change in incident.suspects if change.kind in CHANGES)
     if change := next(known, None):
+        if change.kind is ChangeKind.OTHER_CHUNKS and change.after:
+            # In words: the same few for all are junk, others for some questions a broken index.
+            return f"since the index returns {change.after}"
         return " ".join(filter(None, ("since", CHANGES[change.kind], _values(change))))
     if incident.verdict.part == RERANKER:
         return "since reranking got worse"
