@@ -35,13 +35,17 @@ RATE, WARM_TRACES = 50.0, 25
 MOST_MB, MOST_CPU = 200.0, 0.05
 
 
-def main() -> None:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--seconds", type=float, help="under load")
     parser.add_argument("--rate", type=float, default=RATE, help="spans a second")
     parser.add_argument("--local-models", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     sent = int(seconds * options.rate) // otlp_requests.SPANS_A_TRACE
     # All of one corpus of 400 chunks, as a service's answers are: what was read of a chunk is kept.

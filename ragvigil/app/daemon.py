@@ -121,9 +121,7 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
             await stack.enter_async_context(serve_http(gate, settings.collector, reloads))
             await stack.enter_async_context(serve_grpc(gate, settings.collector, reloads))
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, reloads, core)
-        log.info("access", listeners=guards(settings))
-        for section, reason in switched_off(settings):
-            log.warning("switched off", setting=section, reason=reason)
+        _say_access(settings)
         memory.collect_soon()
         log.info("listening", **_listening(settings), seconds=round(time.monotonic() - started, 2))
         await stop.wait()
@@ -131,6 +129,12 @@ async def run(settings: Settings, clock: Pace, lock: IO[str]) -> None:
         say_stopping(lock)
         gate.close()
     log.info("stopped")
+
+
+def _say_access(settings: Settings) -> None:
+    log.info("access", listeners=guards(settings))
+    for section, reason in switched_off(settings):
+        log.warning("switched off", setting=section, reason=reason)
 
 
 async def _open_spool(folder: Path) -> SpoolWriter:
