@@ -18,6 +18,7 @@ import re
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.idle import costliest, job_seconds
@@ -35,26 +36,14 @@ RATE, WARM_TRACES = 50.0, 25
 MOST_MB, MOST_CPU = 200.0, 0.05
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--seconds", type=float, help="under load")
-    parser.add_argument("--rate", type=float, default=RATE, help="spans a second")
-    parser.add_argument("--local-models", action="store_true")
-    return parser.parse_args()
-
-
 def main() -> None:
-    options = _options()
+    options = parsed()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)
     sent = int(seconds * options.rate) // otlp_requests.SPANS_A_TRACE
     # All of one corpus of 400 chunks, as a service's answers are: what was read of a chunk is kept.
     bodies = otlp_requests.make(WARM_TRACES + sent, seed=SEED, per_request=1)
-    local = options.local_models
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        fleet(Path(folder), 1, 0, has_local_models=local) as made,
-    ):
+    one = partial(fleet, has_local_models=options.local_models)
+    with tempfile.TemporaryDirectory() as folder, one(Path(folder), 1, 0) as made:
         edge = made.daemons["edge-0"]
         started = memory(edge)
         rest = share_at_rest(edge, seconds * REST_SHARE)
@@ -70,7 +59,7 @@ def main() -> None:
         figures: dict[str, object] = {
             "spans": spans,
             "seconds": round(lasted),
-            "local_models": local,
+            "local_models": options.local_models,
             "cpu_share_at_rest": round(rest, 4),
             "cpu_share": round(share, 4),
             "cpu_us_a_span": round(share * lasted / spans * 1e6, 1),
@@ -84,6 +73,16 @@ def main() -> None:
         bars[f"memory (PSS) <= {MOST_MB:g} MB"] = loaded["pss"] <= MOST_MB
         bars[f"share of a core <= {MOST_CPU:g}"] = share <= MOST_CPU
     finish("sidecar", figures, bars, seed=SEED)
+
+
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seconds", type=float, help="under load")
+    parser.add_argument("--rate", type=float, default=RATE, help="spans a second")
+    parser.add_argument("--local-models", action="store_true")
+    return parser.parse_args()
 
 
 def share_at_rest(edge: ChildDaemon, seconds: float) -> float:
