@@ -41,7 +41,7 @@ def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResp
     now: datetime = request.app.state.clock()
     begin, end = scope.window(now)
     place, *others = places_of(request, scope, name)
-    charts = charts_of(request, scope, place, begin, end)
+    charts = charts_of(request, scope, place)
     incidents = incidents_of(request, place, begin)
     open_ = [incident for incident in incidents if incident.resolved is None]
     rubrics = story.rubrics_of(charts.series, findings_on(place, open_), charts.local)

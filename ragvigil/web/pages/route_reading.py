@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
-from ragvigil.store.engine.kept import SLOW_SECONDS, Kept
 from ragvigil.store.issues import failing_rows
 from ragvigil.store.issues.failing_rows import FailureFilter
 from ragvigil.web.api import incidents as incidents_api
@@ -25,8 +24,6 @@ from ragvigil.web.views.values import api_values
 Answer = TypeVar("Answer")
 
 MOST_FAILING, MOST_ISSUES = 5, 5
-BINS_OF_A_CHART = 720
-"""A chart may be older by a part of its time that nobody sees: two minutes of a day."""
 TIME_WORDS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -43,10 +40,7 @@ def places_of(request: Request, scope: Scope, name: str) -> list[Place]:
     return matches or [Place(scope.service, scope.environment, name)]
 
 
-def charts_of(
-    request: Request, scope: Scope, place: Place, begin: datetime, end: datetime
-) -> SeriesListForm:
-    """The rubrics of a place over the scope's time; on a long one they may be two minutes old."""
+def charts_of(request: Request, scope: Scope, place: Place) -> SeriesListForm:
     return _kept(
         request,
         ("charts", place, scope.since, scope.until),
@@ -59,7 +53,6 @@ def charts_of(
             since=scope.since,
             until=scope.until,
         ),
-        most_seconds=(end - begin).total_seconds() / BINS_OF_A_CHART,
     )
 
 
@@ -117,12 +110,10 @@ def issues_of(request: Request, place: Place) -> Sequence[IssueForm]:
     )
 
 
-def _kept(
-    request: Request, key: Hashable, read: Callable[[], Answer], *, most_seconds: float = 0.0
-) -> Answer:
+def _kept(request: Request, key: Hashable, read: Callable[[], Answer]) -> Answer:
     """What the page has read lately, for whoever looks at it next."""
-    kept: Kept = request.app.state.store.kept
-    return kept.of(("route", key), read, most_seconds=min(SLOW_SECONDS, most_seconds))
+    answer: Answer = request.app.state.store.kept.of(("route", key), read)
+    return answer
 
 
 def window_of(scope: Scope) -> str:
