@@ -35,7 +35,7 @@ from tests.replayed import recorded
 
 FACTOR, NEARLY_STILL = 40.0, 1.01
 BEHIND_SECONDS = 12 * 3600
-"""How far in the past the daemon's day begins: its hours pass by the minute."""
+"""How far in the past the daemon's day begins at least: its hours pass by the minute."""
 DAYS, HISTORY_AN_HOUR, LIVE_AN_HOUR = 8.0, 10.0, 160.0
 QUIET_MINUTES, MOST_MINUTES = 20.0, 400.0
 STEP_SECONDS, LOOK_SECONDS = 1.0, 10.0
@@ -59,7 +59,7 @@ def pace_from(start: float, factor: float) -> Pace:
 def build(folder: Path) -> None:
     """Makes `quiet` and `alarm` in a folder, in a few minutes."""
     data = folder / "data"
-    clock = pace_from(time.time() - BEHIND_SECONDS, FACTOR)
+    clock = pace_from(_noon(), FACTOR)
     live = _Live(clock)
     with serving(ContentJudge().answer) as judge:
         settings = _settings(judge.openai)
@@ -74,6 +74,12 @@ def build(folder: Path) -> None:
             live.send(daemon, MOST_MINUTES, lambda: _is_told(daemon))
         _keep(data, folder / "alarm", clock)
     shutil.rmtree(data)
+
+
+def _noon() -> float:
+    """The last noon (UTC) that is BEHIND_SECONDS ago: at night too few ask for an audit."""
+    day, noon = 24 * 3600.0, 12 * 3600.0
+    return (time.time() - BEHIND_SECONDS - noon) // day * day + noon
 
 
 @contextmanager
