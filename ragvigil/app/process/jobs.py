@@ -36,6 +36,8 @@ JOB_SECONDS = Histogram("ragvigil_job_seconds", "Duration of a periodic job.", [
 
 LEAST_SECONDS = 1.0
 """The shortest period of a job, however fast the daemon's clock runs."""
+MOST_REST_SECONDS = 8.0
+"""After a run that caught up with hours the next one must not wait for minutes."""
 STOP_SECONDS = 5.0
 """How long the end of the schedule waits for jobs under way."""
 
@@ -46,7 +48,7 @@ class Job:
 
     `runs_at_stop`: it runs once more when the schedule has ended. `is_long`: it may take minutes,
     and runs on threads of its own, so that short jobs do not wait for it. `most_share`: it takes at
-    most this share of the time, and rests after a run for as long as that asks.
+    most this share of the time: it rests after a run, for MOST_REST_SECONDS at most.
     """
 
     name: str
@@ -132,7 +134,8 @@ class Schedule:
             is_done = _run(job, self._failed)
         finally:
             ended = time.perf_counter()
-            self._rests_until[job.name] = ended + (ended - began) * (1 / job.most_share - 1)
+            rest = (ended - began) * (1 / job.most_share - 1)
+            self._rests_until[job.name] = ended + min(rest, MOST_REST_SECONDS)
             self._note(job, ended - began, is_done)
             with self._changed:
                 self._running -= 1

@@ -9,6 +9,7 @@ from threading import Event
 import pytest
 from prometheus_client import REGISTRY
 
+from ragvigil.app.process import jobs
 from ragvigil.app.process.jobs import Job, Schedule
 from tests.patience import PATIENCE_SECONDS
 
@@ -121,6 +122,24 @@ def test_a_job_with_a_share_of_the_time_rests_after_a_run() -> None:
     assert min(second - first for first, second in pairwise(began[:3])) >= 4 * 0.05
     # The run at the stop does not rest: what it writes would be missing.
     assert began[-1] - began[-2] < 4 * 0.05
+
+
+def test_after_a_long_run_a_job_does_not_rest_for_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_REST_SECONDS", SOON)
+    began: list[float] = []
+    enough = Event()
+
+    def work() -> None:
+        began.append(time.perf_counter())
+        time.sleep(0.05)
+        if len(began) == 2:
+            enough.set()
+
+    a_thousand_times = Job(name="long", every_seconds=SOON, function=work, most_share=0.001)
+    schedule = started([a_thousand_times])
+    assert enough.wait(PATIENCE_SECONDS)
+    schedule.stop()
+    assert began[1] - began[0] < 1000 * 0.05
 
 
 def test_a_run_that_is_left_out_is_counted_and_makes_no_line_of_log(
