@@ -47,8 +47,8 @@ class Job:
     """A periodic job.
 
     `runs_at_stop`: it runs once more when the schedule has ended. `is_long`: it may take minutes,
-    and runs on threads of its own, so that short jobs do not wait for it. `most_share`: it takes at
-    most this share of the time: it rests after a run, for MOST_REST_SECONDS at most.
+    and runs on threads of its own, so that short jobs do not wait for it. `most_share`: after a run
+    it rests until it has taken only this share of the time, MOST_REST_SECONDS at most.
     """
 
     name: str
