@@ -42,16 +42,13 @@ def metrics_table(modules: tuple[str, ...]) -> str:
 def stacks_table() -> str:
     """A markdown table of what arrives of each stack, and of what to switch on for the rest."""
     lines = [
-        "| stack | instrumentation | arrives | rubrics it feeds | to switch on | then also |",
-        "|---|---|---|---|---|---|",
+        "| stack | instrumentation | arrives | rubrics it feeds | what brings the rest |",
+        "|---|---|---|---|---|",
     ]
     return "\n".join([*lines, *(_stack_row(one) for one in stacks())])
 
 
 def _stack_row(stack: Stack) -> str:
-    needs = {name: set(rubric.needs) for name, rubric in load_rubrics().items()}
-    fed = [name for name, fields in needs.items() if fields <= stack.arrives]
-    rest = [name for name in needs if name not in fed]
     arrives = [field for field in (*FIELDS, "reranked") if field in stack.arrives] or ["nothing"]
     switches = "<br>".join(
         f"{', '.join(fields)}: `{line.replace('|', chr(92) + '|')}`"
@@ -61,11 +58,20 @@ def _stack_row(stack: Stack) -> str:
         stack.name,
         stack.instrumentation,
         f"{', '.join(arrives)}. {stack.remark}".strip(),
-        _codes(fed),
-        switches or "nothing",
-        _codes(rest),
+        _fed(stack),
+        switches or "nothing is missing",
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _fed(stack: Stack) -> str:
+    """The rubrics that what arrives feeds, or those that it does not, whichever are fewer."""
+    needs = {name: rubric.needs for name, rubric in load_rubrics().items()}
+    fed = [name for name, fields in needs.items() if set(fields) <= stack.arrives]
+    rest = [name for name in needs if name not in fed]
+    if len(rest) < len(fed):
+        return f"all but {_codes(rest)}" if rest else "all"
+    return _codes(fed)
 
 
 def _codes(names: list[str]) -> str:
