@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from collector.spool.reserve import space_of
 from ragvigil.app.fleet.edge import EdgeWork
 from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import describe
+from ragvigil.app.fleet.local_share import LocalShare
 from ragvigil.app.fleet.part import Part
 from ragvigil.app.job_table import OF_EVERY_ROLE, periodic_jobs, undone_since
 from ragvigil.app.parts import CoreParts, assemble
@@ -48,7 +49,7 @@ from ragvigil.app.process.logs import configure_logs
 from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.process.web import serve_web
 from ragvigil.app.settings import Settings, SettingsError, load
-from ragvigil.app.settings.fleet import replica_of
+from ragvigil.app.settings.fleet import Role, replica_of
 from ragvigil.app.sources.health import Health
 from ragvigil.app.status import Status
 from ragvigil.inference.process_priority import yield_to_intake
@@ -58,6 +59,7 @@ from ragvigil.store.engine import damage
 from ragvigil.store.engine.errors import SchemaMismatch, StoreUnusable
 from ragvigil.store.engine.store import Store
 from ragvigil.web.sessions import Sessions
+from scorers.judge.sampling import is_sampled
 from scorers.runner import Runner, load_scorers
 from scorers.text.chunk_text import CHUNKS
 
@@ -208,12 +210,32 @@ def _jobs(
         parts.pipeline.joining.offer,
         clock.now,
         parts.pipeline.noticing,
+        partial(_local_share, settings, store, parts, clock, part.roles),
         lambda: Feed(store, parts.dirty_minutes, parts.jobs.watch.noticing, clock.now),
     )
     if part.is_shared:  # others may store what this daemon does not see
         return jobs
     quiet = Quiet(lambda: pipeline.spans_read + store.arrived, clock.now)
     return resting(jobs, quiet, clock.now, afterwards=memory.give_back_code)
+
+
+def _local_share(
+    settings: Settings,
+    store: Store,
+    parts: CoreParts,
+    clock: Pace,
+    roles: Collection[Role],
+    work: EdgeWork,
+) -> LocalShare:
+    local, salt = parts.jobs.deferred.local, settings.judge.salt
+    return LocalShare(
+        store,
+        local,
+        lambda: work.members,
+        lambda trace_id: is_sampled(trace_id, local.rate, salt),
+        clock.now,
+        is_scorer=Role.SCORER in roles,
+    )
 
 
 def _open_store(settings: Settings, clock: Pace) -> Store:
@@ -330,5 +352,6 @@ def _application(
         keep_seconds=KEEP_SECONDS,
         first=parts.pipeline.precedence.request,
         analyst=None if part.leads else part.where,
+        what=part.what(),
         **sources,
     )

@@ -23,7 +23,7 @@ from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.pipeline.loop import Pipeline
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
-from ragvigil.app.settings.fleet import Role
+from ragvigil.app.settings.fleet import ROLES_OF_ONE, Role
 from ragvigil.app.sources import issue_gauges
 from ragvigil.model.clock import Clock
 from ragvigil.store.engine import damage, retention
@@ -103,7 +103,7 @@ def periodic_jobs(
     balance: SpanBalance,
     scores: ScoreMetrics,
     clock: Clock = time.time,
-    roles: Collection[Role] = tuple(Role),
+    roles: Collection[Role] = ROLES_OF_ONE,
 ) -> list[Job]:
     """The jobs of these roles; long ones and roll-ups wait while the pipeline is behind."""
     roll_ups = RollUps(store, parts.dirty_minutes, undone_since(settings, clock))

@@ -42,7 +42,7 @@ from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.app.process.precedence import Precedence
 from ragvigil.app.process.suspects import Suspects
 from ragvigil.app.settings import Settings
-from ragvigil.app.settings.fleet import Role
+from ragvigil.app.settings.fleet import ROLES_OF_ONE, Role
 from ragvigil.app.sources.rubrics import AcceptedRubrics
 from ragvigil.inference.process import Inference
 from ragvigil.model.clock import Clock
@@ -139,7 +139,7 @@ def assemble(
     runner: Runner,
     scores: ScoreMetrics,
     clock: Clock = time.time,
-    roles: Collection[Role] = tuple(Role),
+    roles: Collection[Role] = ROLES_OF_ONE,
 ) -> CoreParts:
     """The core's parts, ready to run from the last checkpoint; logs the plug-ins left out.
 

@@ -75,6 +75,11 @@ class Keeper:
         finally:
             self._turn.release()
 
+    def rest(self) -> None:
+        """Ends the child once no call is under way; the next call starts another."""
+        with self._turn:
+            self._drop()
+
     def close(self) -> None:
         """Ends the child, even in the middle of a call, which then returns CLOSED."""
         self._closed = True

@@ -154,6 +154,10 @@ class Inference:
             self._judged_pairs.keep(computed)
         return _table([rows.get(key, bytes(4 * 3)) for key in keys])
 
+    def rest(self) -> None:
+        """Ends the child once no call is under way; the next call starts another."""
+        self._keeper.rest()
+
     def close(self) -> None:
         """Ends the child, even in the middle of a call; every later call returns CLOSED."""
         self._keeper.close()

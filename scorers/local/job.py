@@ -7,6 +7,9 @@ replayed traffic, and everything while the core itself is behind.
 
 The entailment model takes more time than all others: it reads a share of the same records, at a
 rate of its own that halves before theirs does, and grows when theirs is 1.
+
+In a fleet with scorers these read the answers of all from the store, and an edge scores none; see
+`Source`.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from threading import Event, Thread
 
 import structlog
@@ -30,7 +34,7 @@ from scorers.golden import Case
 from scorers.judge.job import Deliver
 from scorers.judge.sampling import is_sampled
 from scorers.label_bars import LabelBars
-from scorers.local.entailment import Entailer, entailment
+from scorers.local.entailment import SCORER, Entailer, entailment
 from scorers.local.golden_questions import GoldenQuestions
 from scorers.local.relevance import relevance
 from scorers.local.utilization import utilization
@@ -38,7 +42,10 @@ from scorers.local.utilization import utilization
 log = structlog.get_logger()
 
 RECORDS = Counter(
-    "ragvigil_local_records", "Records for local models: scored, or left over.", ["result"]
+    "ragvigil_local_records",
+    "Records for local models: scored; or left over for want of time, too old when their turn "
+    "came, or without models: none are installed here, and no scorer lives.",
+    ["result"],
 )
 RATE = Gauge("ragvigil_local_rate", "Share of the records that local models score, 0 to 1.")
 ENTAILMENT_RATE = Gauge(
@@ -52,6 +59,27 @@ FIRST_ENTAILMENT_RATE = 0.25
 """It doubles in some 30 s: too low a start costs less than records without any local score."""
 
 
+class Source(StrEnum):
+    """Where the records that local models score come from."""
+
+    PIPELINE = "pipeline"
+    """This daemon's own, as it stores them."""
+    STORE = "store"
+    """A scorer's share of all, read from the store."""
+    ELSEWHERE = "elsewhere"
+    """A scorer has them: here none is scored."""
+    NOBODY = "nobody"
+    """No models here, and no scorer lives: what would be scored is counted."""
+
+
+class LeftOut(StrEnum):
+    """Why a record of the sample gets no local scores."""
+
+    LEFT_OVER = "left_over"
+    TOO_OLD = "too_old"
+    WITHOUT_MODELS = "without_models"
+
+
 def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
     """Whether the records of an outcome belong to the share `rate` of live ones."""
     return not outcome.trace.backfill and is_sampled(outcome.trace.trace_id, rate, salt)
@@ -63,7 +91,8 @@ class LocalScoring:
     Scores of the rubrics in `judged` are proxies of the judge's. `least_rate` is the judge's
     sampling rate. Questions near-identical to one of `golden` have the scores of golden cases. The
     core sets `is_behind` while it has no time to spare. Without `entailer` no sentence is read.
-    Labels are by `bars`. Without `has_models` the rate is 0: no record waits in memory.
+    Labels are by `bars`. Without `has_models` the rate is 0: no record waits in memory. A fleet
+    sets `source`.
     """
 
     def __init__(
@@ -83,7 +112,8 @@ class LocalScoring:
     ) -> None:
         self._inference, self._writer, self._deliver = inference, writer, deliver
         self._judged, self._salt, self._golden = judged, salt, GoldenQuestions(golden)
-        self.is_behind, self._has_models = False, has_models
+        self.is_behind, self.has_models = False, has_models
+        self.source = self._last_source = Source.PIPELINE
         self._least = max(LEAST_RATE, least_rate)
         self._bars, self._clock = bars, clock
         self.rate, self._left_over, self._adapted = float(has_models), 0, clock()
@@ -96,13 +126,31 @@ class LocalScoring:
         self._stop = Event()
         self._thread: Thread | None = None
 
+    @property
+    def offer_rate(self) -> float:
+        """Share of this daemon's own records that are for local models here, 0 to 1."""
+        if self.source is Source.PIPELINE:
+            return self.rate
+        return float(self.source is Source.NOBODY)  # all are counted
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scorers whose names stand in the rows."""
+        return self._inference.embedding_name, SCORER
+
+    @property
+    def room(self) -> int:
+        """How many records more find room."""
+        return max(0, WAITING_RECORDS - len(self._waiting))
+
     def samples(self, outcome: Outcome) -> bool:
         """Whether the records of an outcome belong to the sample at the present rate."""
-        return is_for_local_models(outcome, self.rate, self._salt)
+        return is_for_local_models(outcome, self.offer_rate, self._salt)
 
     def takes(self, outcome: Outcome) -> bool:
         """Whether `offer` would take the records of this outcome now, if there is room."""
-        return not self.is_behind and self.samples(outcome)
+        has_time = self.source is Source.PIPELINE and not self.is_behind
+        return has_time and self.samples(outcome)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Queues the sampled records of stored outcomes; counts those that find no room."""
@@ -110,18 +158,31 @@ class LocalScoring:
             if not self.samples(outcome):
                 continue
             for scored in outcome.records:
-                if self.is_behind or len(self._waiting) >= WAITING_RECORDS:
-                    self.leave_out(1)
-                else:
+                if self.takes(outcome) and self.room:
                     stored = StoredRecord(
                         record=scored.record, stamp=stamp_of(outcome, self._writer)
                     )
                     self._waiting.append((stored, self.rate))
+                else:
+                    self.leave_out(1)
 
-    def leave_out(self, records: int) -> None:
-        """Counts records that were sampled but are not scored, for want of time."""
+    def offer_stored(self, records: Iterable[StoredRecord]) -> None:
+        """Queues the sampled ones of records that were read from the store, as `offer` does."""
+        for stored in records:
+            if not is_sampled(stored.record.trace_id, self.rate, self._salt):
+                continue
+            if self.room:
+                self._waiting.append((stored, self.rate))
+            else:
+                self.leave_out(1)
+
+    def leave_out(self, records: int, why: LeftOut = LeftOut.LEFT_OVER) -> None:
+        """Counts records that were sampled but are not scored, by default for want of time."""
+        if self.source is Source.ELSEWHERE:
+            return  # a scorer reads them from the store
+        why = LeftOut.WITHOUT_MODELS if self.source is Source.NOBODY else why
         self._left_over += records
-        RECORDS.labels("left_over").inc(records)
+        RECORDS.labels(why).inc(records)
 
     def start(self) -> None:
         """Starts the thread."""
@@ -137,15 +198,18 @@ class LocalScoring:
 
     def status(self) -> dict[str, object]:
         """The rates and the queue length, for `status`."""
-        status: dict[str, object] = {"rate": round(self.rate, 3), "waiting": len(self._waiting)}
-        if self._entailer is not None:
+        rate = round(self.rate, 3) if self._runs_here else 0.0
+        status: dict[str, object] = {"rate": rate, "waiting": len(self._waiting)}
+        if self._entailer is not None and self._runs_here:
             status["entailment_rate"] = round(self.entailment_rate, 3)
         return status
 
     def step(self) -> bool:
         """Scores and writes up to BATCH_RECORDS records; False if there was none, or no time."""
+        self._turn_to_source()
         self._adapt()
-        if self.is_behind or not self._waiting or not self._inference.has_time():
+        has_work = self._runs_here and not self.is_behind and self._waiting
+        if not has_work or not self._inference.has_time():
             return False
         batch = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
         verdicts = []
@@ -165,6 +229,21 @@ class LocalScoring:
             self._deliver(verdicts)
         RECORDS.labels("scored").inc(len(verdicts))
         return True
+
+    @property
+    def _runs_here(self) -> bool:
+        return self.source in (Source.PIPELINE, Source.STORE)
+
+    def _turn_to_source(self) -> None:
+        """Leaves to a scorer what waits here, and ends the model process, once it has them."""
+        if self.source is self._last_source:
+            return
+        self._last_source = self.source
+        RATE.set(self.rate if self._runs_here else 0.0)
+        ENTAILMENT_RATE.set(self.entailment_rate if self._runs_here else 0.0)
+        if not self._runs_here:
+            self._waiting.clear()
+            self._inference.rest()
 
     def _entailed(self, stored: StoredRecord) -> Iterable[tuple[Score, float]]:
         """The scores by the entailment model and their rate; none of records that it does not read.
@@ -197,7 +276,8 @@ class LocalScoring:
 
     def _adapt(self) -> None:
         """Sets the rate for the next ADAPT_SECONDS by whether records were left over."""
-        if not self._has_models or self._clock() - self._adapted < ADAPT_SECONDS:
+        has_rate = self.has_models and self._runs_here
+        if not has_rate or self._clock() - self._adapted < ADAPT_SECONDS:
             return
         self._adapted = self._clock()
         left_over, self._left_over = self._left_over, 0

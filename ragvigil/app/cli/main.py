@@ -124,7 +124,7 @@ def run(
     config: Config = None,
     data_dir: Annotated[Path | None, typer.Option(help="Instead of the setting data_dir.")] = None,
     roles: Annotated[
-        str | None, typer.Option(help="edge, analyst or both; instead of [fleet] roles.")
+        str | None, typer.Option(help="edge, analyst, scorer or several; instead of [fleet] roles.")
     ] = None,
 ) -> None:
     """Runs the daemon until SIGTERM or Ctrl-C."""

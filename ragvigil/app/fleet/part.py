@@ -14,6 +14,7 @@ from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.jobs import address_of, analyst_jobs, edge_jobs
 from ragvigil.app.fleet.late_spans import LateSpanWork
 from ragvigil.app.fleet.leading import Leading
+from ragvigil.app.fleet.local_share import LocalShare
 from ragvigil.app.process.jobs import JOBS_PUT_OFF, Job
 from ragvigil.app.settings import Settings
 from ragvigil.app.settings.fleet import Role
@@ -22,6 +23,9 @@ from ragvigil.store.fleet.fence import Fence
 from ragvigil.store.fleet.lease import Lease
 from ragvigil.store.fleet.lease_table import LeaseTable
 from ragvigil.store.fleet.members import Member
+from ragvigil.web.site.edge import IS_EDGE
+
+IS_SCORER = "a scorer: it runs local models on what edges stored"
 
 log = structlog.get_logger()
 
@@ -54,12 +58,17 @@ class Part:
     def take(self) -> bool:
         """Takes its place; a mere analyst waits until it leads. False: the core is to stop."""
         if self.leads and not self.leading.take():
-            if self.roles != (Role.ANALYST,):
-                self.roles = (Role.EDGE,)
-                log.warning("an edge only: another leads", leader=self.leading.leader.holder)
+            if others := tuple(role for role in self.roles if role is not Role.ANALYST):
+                self.roles = others
+                log.warning(
+                    "not the analyst: another leads",
+                    roles=list(others),
+                    leader=self.leading.leader.holder,
+                )
             elif not self.leading.wait(self._stop):
                 return False
-        if self.is_shared and not self.leads:
+        # Of what an edge stores scorers learn too, though it leads.
+        if self.is_shared and (Role.EDGE in self.roles or not self.leads):
             self._store.sharing.announce()
         self.leading.start()
         return True
@@ -79,6 +88,11 @@ class Part:
         """The address of the analyst's web; empty while none is known."""
         return next((each.address for each in self._members("analyst") if each.is_live), "")
 
+    def what(self) -> str:
+        """What this daemon says that it is, where it is not the analyst."""
+        words = {Role.EDGE: IS_EDGE, Role.SCORER: IS_SCORER}
+        return ", and ".join(word for role, word in words.items() if role in self.roles)
+
     def jobs(
         self,
         jobs: Sequence[Job],
@@ -87,11 +101,12 @@ class Part:
         join: Callable[[Iterable[str], int], None],
         clock: Callable[[], float],
         noticing: object,
+        local: Callable[[EdgeWork], LocalShare],
         feed: Callable[[], Feed],
     ) -> list[Job]:
         """The jobs, the analyst's only while it leads; and those that daemons of one server have.
 
-        `work` and `feed` are made only there.
+        `work`, `local` and `feed` are made only there.
         """
         if not self.is_shared:
             return list(jobs)
@@ -100,7 +115,7 @@ class Part:
         edge_noticing = noticing if isinstance(noticing, EdgeNoticing) else None
         return [
             *(job if job.name in of_every_role else self._led(job) for job in jobs),
-            *edge_jobs(own, late_spans, edge_noticing, self.roles),
+            *edge_jobs(own, late_spans, local(own), edge_noticing, self.roles),
             *(analyst_jobs(feed(), self.leading) if self.leads else ()),
         ]
 
@@ -117,6 +132,7 @@ class Part:
                 "roles": list(self.roles),
                 "leads": self.leading.is_held and self.leads,
                 "analyst": self.where(),
+                "scorers": [each.replica for each in live if Role.SCORER in each.roles],
                 "live": len(live),
                 "gone": [each.replica for each in every if not each.is_live],
                 **{name: sum(getattr(each, name) for each in every) for name in counts},

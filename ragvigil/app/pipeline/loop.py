@@ -328,7 +328,7 @@ class Pipeline:
     def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.
         context = replace(self._context(), routes=self._parts.routes.copy())
-        rate = self._parts.deferred.local.rate
+        rate = self._parts.deferred.local.offer_rate
         job = Job(unscored=unscored, context=context, local_rate=rate, lean=self.is_behind)
         self._parts.pool.give(job, self._clock(), is_large=is_large)
 

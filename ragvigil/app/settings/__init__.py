@@ -23,7 +23,7 @@ from clustering.golden.settings import GoldenSettings
 from clustering.settings import ClusteringSettings
 from collector.settings import CollectorSettings
 from ragvigil.app.settings.client import ClientSettings
-from ragvigil.app.settings.fleet import FleetSettings, Role
+from ragvigil.app.settings.fleet import ROLES_OF_ONE, FleetSettings, Role
 from ragvigil.evaluation.gate.limits import GateSettings
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.endpoint import overlap
@@ -87,12 +87,26 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _has_a_server(self) -> Self:
         roles = self.fleet.roles
-        if len(roles) < len(Role) and not self.store.url:
-            other = next(role for role in Role if role not in roles)
+        if self.store.url or roles == ROLES_OF_ONE:
+            return self
+        if Role.SCORER in roles:
             raise ValueError(
-                f"[fleet] roles: {roles[0]} alone needs an {other} elsewhere, over the same "
-                f"ClickHouse server: name it in [store] url, or leave out roles and this daemon "
-                f"does both"
+                "[fleet] roles: a scorer reads what edges stored in a ClickHouse server: name it "
+                "in [store] url, or leave out scorer and this daemon runs its local models itself"
+            )
+        other = next(role for role in ROLES_OF_ONE if role not in roles)
+        raise ValueError(
+            f"[fleet] roles: {roles[0]} alone needs an {other} elsewhere, over the same "
+            f"ClickHouse server: name it in [store] url, or leave out roles and this daemon "
+            f"does both"
+        )
+
+    @model_validator(mode="after")
+    def _has_models_to_run(self) -> Self:
+        if Role.SCORER in self.fleet.roles and not self.inference.enabled:
+            raise ValueError(
+                "[inference] enabled: false leaves a scorer nothing to do: take it out, or take "
+                "scorer out of [fleet] roles"
             )
         return self
 

@@ -13,15 +13,22 @@ from collector.spool.directory import checkpoint_name
 
 
 class Role(StrEnum):
-    """A part of the work; by default a daemon has both roles."""
+    """A part of the work; by default a daemon is edge and analyst."""
 
     EDGE = "edge"
-    """Receives, redacts, spools, assembles, scores, judges."""
+    """Receives, redacts, spools, assembles, scores, judges; runs local models where no scorer
+    lives."""
     ANALYST = "analyst"
     """Rolls up, watches, groups, explains; serves pages and the series' metrics."""
+    SCORER = "scorer"
+    """Scores by local models what others stored."""
 
     def __repr__(self) -> str:
         return repr(self.value)
+
+
+ROLES_OF_ONE = (Role.EDGE, Role.ANALYST)
+"""What a daemon by itself does; its local models run beside its pipeline."""
 
 
 class FleetSettings(BaseModel):
@@ -30,9 +37,10 @@ class FleetSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     roles: tuple[Role, ...] = Field(
-        default=tuple(Role),
+        default=ROLES_OF_ONE,
         description="`edge` receives, scores and stores spans, `analyst` watches what is stored "
-        "and serves pages; a fleet has many edges, and one analyst that leads, others standing by",
+        "and serves pages, `scorer` runs the local models for all; a fleet has many edges, one "
+        "analyst that leads, others standing by, and no or some scorers",
     )
     replica: str = Field(
         default="",
@@ -46,7 +54,7 @@ class FleetSettings(BaseModel):
     @classmethod
     def _in_order(cls, roles: tuple[Role, ...]) -> tuple[Role, ...]:
         if not roles:
-            raise ValueError(f"must name {' or '.join(Role)}, or both")
+            raise ValueError(f"must name one of {', '.join(Role)}, or several")
         return tuple(role for role in Role if role in roles)
 
 

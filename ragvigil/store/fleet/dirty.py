@@ -17,11 +17,15 @@ STARTS_BEFORE_SECONDS = 300
 
 
 class DirtyElsewhere:
-    """Reads what others wrote since the last look. For one thread."""
+    """Reads what others wrote since the last look. For one thread.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._since: float | None = None
+    With `since` (Unix time) it begins there instead of before the newest roll-up, and reads what
+    this daemon wrote too.
+    """
+
+    def __init__(self, store: Store, since: float | None = None) -> None:
+        self._store, self._since = store, since
+        self._without = [store.replica] if since is None else []
         self._seen: dict[str, float] = {}
 
     def take(self) -> set[int]:
@@ -33,7 +37,7 @@ class DirtyElsewhere:
         if self._since is None:
             (row,) = self._store.read("rollup_newest", priority=Priority.TICK)
             self._since = max(0.0, int(row["version"]) / 1e9 - STARTS_BEFORE_SECONDS)
-        parameters = {"since": self._since, "replica": self._store.replica}
+        parameters = {"since": self._since, "without": self._without}
         rows = self._store.read("dirty_minutes", parameters, priority=Priority.TICK)
         fresh = [row for row in rows if row["token"] not in self._seen]
         newest = max([self._since + OVERLAP_SECONDS, *(row["written"] for row in rows)])

@@ -130,14 +130,15 @@ def api(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     keep_seconds: float = 0.0,
     analyst: Callable[[], str] | None = None,
+    what: str = edge.IS_EDGE,
     first: First = nullcontext,
     **sources: Unpack[Sources],
 ) -> Guard:
     """The application behind its guard, for any ASGI server.
 
-    `analyst` makes it that of an edge, and returns the address of the analyst. A slow answer passes
-    for new for `keep_seconds` at most; 0 keeps none. What `first` returns is held while a request
-    is answered.
+    `analyst` makes it that of an edge, and returns the address of the analyst; `what` says what
+    daemon this is instead. A slow answer passes for new for `keep_seconds` at most; 0 keeps none.
+    What `first` returns is held while a request is answered.
     Raises ValueError where `tokens_file` holds no token any more.
     """
     parts = None if analyst is None else edge.PARTS
@@ -153,7 +154,7 @@ def api(
     )
     instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
-    served = answers if analyst is None else edge.EdgeWeb(answers, analyst)
+    served = answers if analyst is None else edge.EdgeWeb(answers, analyst, what)
     smaller = GZipMiddleware(FirstServed(served, first), minimum_size=1000, compresslevel=5)
     return Guard(
         smaller,

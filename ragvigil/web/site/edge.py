@@ -1,4 +1,4 @@
-"""The web of an edge: its own books and posts; for all else it says where the analyst is."""
+"""The web of an edge or a scorer: its own books; for all else it says where the analyst is."""
 
 from __future__ import annotations
 
@@ -19,11 +19,17 @@ to them."""
 OWN_PAGES = ("/static/", "/sign-in", "/sign-out")
 
 
-class EdgeWeb:
-    """Passes on what an edge answers itself; `where` returns the analyst's address, or nothing."""
+IS_EDGE = "an edge: it receives and scores answers"
 
-    def __init__(self, app: ASGIApp, where: Callable[[], str]) -> None:
-        self._app, self._where = app, where
+
+class EdgeWeb:
+    """Passes on what an edge answers itself; `where` returns the analyst's address, or nothing.
+
+    `what` says what this daemon is.
+    """
+
+    def __init__(self, app: ASGIApp, where: Callable[[], str], what: str = IS_EDGE) -> None:
+        self._app, self._where, self._what = app, where, what
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -33,7 +39,7 @@ class EdgeWeb:
         if scope["type"] != "http" or (step in OWN if is_api else path.startswith(OWN_PAGES)):
             await self._app(scope, receive, send)
             return
-        sentence = _sentence(self._where())
+        sentence = f"this daemon is {self._what}; {_analyst(self._where())}"
         body = json.dumps({"detail": sentence}) if is_api else f"{sentence}\n"
         kind = "application/json" if is_api else "text/plain; charset=utf-8"
         headers = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
@@ -42,6 +48,5 @@ class EdgeWeb:
         await send({"type": "http.response.body", "body": body.encode()})
 
 
-def _sentence(where: str) -> str:
-    analyst = f"the analyst is at {where}" if where else "no analyst leads now: none has the lease"
-    return f"this daemon is an edge: it receives and scores answers; {analyst}"
+def _analyst(where: str) -> str:
+    return f"the analyst is at {where}" if where else "no analyst leads now: none has the lease"

@@ -12,7 +12,7 @@ from ragvigil.app.settings import Settings
 from tests.deploy_files import DEPLOY, parsed, problems, settings_of, text
 
 FILE = "compose.fleet.yaml"
-DAEMONS = ("edge-1", "edge-2", "analyst-1", "analyst-2")
+DAEMONS = ("edge-1", "edge-2", "analyst-1", "analyst-2", "scorer-1")
 
 
 def services() -> dict[str, Any]:
@@ -72,7 +72,7 @@ def test_the_daemons_are_one_fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert [role.value for role in each.fleet.roles] == [name.partition("-")[0]]
         assert (each.metrics.secret(), each.web.secret("admin")) == ("secret", "secret")
     folders = [services()[name]["volumes"] for name in DAEMONS]
-    assert len(set(map(str, folders))) == len(DAEMONS), "each has a spool of its own"
+    assert len(set(map(str, folders))) == len(DAEMONS), "each has a folder of its own"
 
 
 def test_the_gateway_finds_both_edges_by_the_name_that_it_asks_for() -> None:

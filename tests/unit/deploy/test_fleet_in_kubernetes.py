@@ -13,7 +13,7 @@ from tests.deploy_files import DEPLOY, parsed, settings_of_pod
 
 FOLDER = DEPLOY / "kubernetes/fleet"
 VERSION = "1.37"
-WORKLOADS = ("ragvigil-edge", "ragvigil-analyst", "otel-gateway")
+WORKLOADS = ("ragvigil-edge", "ragvigil-analyst", "ragvigil-scorer", "otel-gateway")
 
 
 def manifests() -> dict[tuple[str, str], Any]:
@@ -72,7 +72,7 @@ def test_each_service_and_budget_selects_one_workload_and_names_its_ports() -> N
             (container,) = workload(owner)["spec"]["template"]["spec"]["containers"]
             named = {port["name"]: port["containerPort"] for port in container["ports"]}
             assert all(named[port["targetPort"]] == port["port"] for port in each["spec"]["ports"])
-    for name in ("ragvigil-edge", "ragvigil-analyst"):
+    for name in ("ragvigil-edge", "ragvigil-analyst", "ragvigil-scorer"):
         assert ("Service", workload(name)["spec"]["serviceName"]) in manifests()
 
 

@@ -146,3 +146,16 @@ def test_a_file_that_is_no_model_is_a_reason(inference: Inference, tmp_path: Pat
     assert isinstance(answer, Unavailable)
     assert answer.reason == Reason.NO_MODEL
     assert "does not load" in str(answer)
+
+
+@pytest.mark.slow
+def test_a_child_that_rests_has_ended_and_the_next_call_starts_another(
+    inference: Inference, file: ModelFile
+) -> None:
+    inference.rest()  # without a child it does nothing
+    assert not isinstance(inference.entail(file, [("red", "blue")]), Unavailable)
+    before = inference.child_pid
+    inference.rest()
+    assert inference.child_pid is None
+    assert not isinstance(inference.entail(file, [("blue", "red door")]), Unavailable)
+    assert inference.child_pid not in (None, before)

@@ -39,3 +39,8 @@ def test_its_front_page_says_what_it_is(client: TestClient) -> None:
 def test_without_an_analyst_it_says_so() -> None:
     app = EdgeWeb(Starlette(), lambda: "")
     assert "none has the lease" in TestClient(app).get("/").text
+
+
+def test_a_scorer_says_that_it_is_one() -> None:
+    app = EdgeWeb(Starlette(), lambda: "", "a scorer: it runs local models on what edges stored")
+    assert TestClient(app).get("/").text.startswith("this daemon is a scorer: it runs local models")

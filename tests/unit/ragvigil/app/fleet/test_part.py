@@ -17,8 +17,10 @@ from ragvigil.app.fleet.edge import EdgeNoticing, EdgeWork
 from ragvigil.app.fleet.feed import Feed
 from ragvigil.app.fleet.leading import Leading
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
-from ragvigil.app.settings import Settings
+from ragvigil.app.settings import Settings, SettingsError
 from ragvigil.app.settings.fleet import FleetSettings, Role, replica_of
+from ragvigil.app.settings.installation import require_installed
+from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.fleet.lease import Lease
 from ragvigil.store.fleet.lease_table import Entry
@@ -30,6 +32,7 @@ from tests.patience import PATIENCE_SECONDS
 from tests.replicas import of_replica
 
 FACTS = {"citation_validity": RubricFacts(version="1", fails_below=0.5)}
+MODELS = InferenceSettings(enabled=True)
 HEAVY = ("torch", "chdb", "pandas", "umap", "sklearn", "hdbscan", "onnxruntime", "transformers")
 
 
@@ -196,6 +199,25 @@ def test_both_roles_are_the_default() -> None:
     assert FleetSettings(roles=("analyst", "edge")).roles == (Role.EDGE, Role.ANALYST)
     url = StoreSettings(url="http://h:8123/d")
     assert Settings(fleet=FleetSettings(roles=("edge",)), store=url).fleet.roles == (Role.EDGE,)
+
+
+def test_a_scorer_needs_a_server_and_is_one_beside_other_roles() -> None:
+    url = StoreSettings(url="http://h:8123/d")
+    for roles in (("scorer",), ("scorer", "edge"), ("analyst", "scorer")):
+        settings = Settings(fleet=FleetSettings(roles=roles), store=url, inference=MODELS)
+        assert set(settings.fleet.roles) == set(roles)
+        with pytest.raises(ValueError, match="a scorer reads what edges stored"):
+            Settings(fleet=FleetSettings(roles=roles), inference=MODELS)
+
+
+def test_a_scorer_says_which_extra_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragvigil.extras._is_installed", lambda name: name == "chdb")
+    url = StoreSettings(url="http://h:8123/d")
+    settings = Settings(fleet=FleetSettings(roles=("scorer",)), store=url, inference=MODELS)
+    with pytest.raises(
+        SettingsError, match=r"a scorer runs local models, and .* ragvigil\[local\]"
+    ):
+        require_installed(settings)
 
 
 IMPORTED = """

@@ -36,6 +36,14 @@ def test_minutes_of_others_come_once_and_ones_own_never(store: Store) -> None:
     assert reader.take() == set()
 
 
+def test_a_reader_with_a_time_begins_there_and_reads_its_own_too(store: Store) -> None:
+    told(store, "scorer-1", {60})
+    told(store, "edge-1", {120})
+    own = of_replica(store, "scorer-1")
+    assert DirtyElsewhere(own, NOW / SECOND + 3600).take() == set()
+    assert DirtyElsewhere(own, NOW / SECOND - 900).take() == {60, 120}
+
+
 def test_a_batch_names_its_minutes_behind_its_rows(store: Store) -> None:
     rows = TraceRows(FACTS, replica="edge-1")
     rows.add(outcome_of(1))
