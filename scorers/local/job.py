@@ -20,11 +20,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 import structlog
 from prometheus_client import Counter, Gauge
 
+from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process import Inference
+from ragvigil.inference.weights import ModelFile
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.score import Score, Stream
 from ragvigil.store.engine.errors import StoreError
@@ -38,6 +41,12 @@ from scorers.local.entailment import SCORER, Entailer, entailment
 from scorers.local.golden_questions import GoldenQuestions
 from scorers.local.relevance import relevance
 from scorers.local.utilization import utilization
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float32]
 
 log = structlog.get_logger()
 
@@ -54,6 +63,11 @@ ENTAILMENT_RATE = Gauge(
 )
 WAITING_RECORDS, BATCH_RECORDS = 256, 16
 IDLE_SECONDS, ADAPT_SECONDS = 0.5, 10.0
+PASSING = frozenset(
+    {Reason.CRASHED, Reason.TIMED_OUT, Reason.TOO_LARGE, Reason.RESTING, Reason.BUSY}
+)
+"""Why a record waits for the models' next process: a text that ends them again and again is given
+up by `Inference`."""
 LEAST_RATE = 1 / 64  # never 0: without records the rate could not recover
 FIRST_ENTAILMENT_RATE = 0.25
 """It doubles in some 30 s: too low a start costs less than records without any local score."""
@@ -83,6 +97,31 @@ class LeftOut(StrEnum):
 def is_for_local_models(outcome: Outcome, rate: float, salt: str) -> bool:
     """Whether the records of an outcome belong to the share `rate` of live ones."""
     return not outcome.trace.backfill and is_sampled(outcome.trace.trace_id, rate, salt)
+
+
+class _Models:
+    """The models for one record; `are_lost` once a call had no answer for a reason that passes."""
+
+    def __init__(self, inference: Inference) -> None:
+        self._inference, self.are_lost = inference, False
+
+    @property
+    def embedding_name(self) -> str:
+        return self._inference.embedding_name
+
+    @property
+    def embedding_version(self) -> str:
+        return self._inference.embedding_version
+
+    def embed(self, texts: Sequence[str]) -> Numbers | Unavailable:
+        return self._noted(self._inference.embed(texts))
+
+    def entail(self, file: ModelFile, pairs: Sequence[tuple[str, str]]) -> Numbers | Unavailable:
+        return self._noted(self._inference.entail(file, pairs))
+
+    def _noted(self, answer: Numbers | Unavailable) -> Numbers | Unavailable:
+        self.are_lost |= isinstance(answer, Unavailable) and answer.reason in PASSING
+        return answer
 
 
 class LocalScoring:
@@ -212,23 +251,30 @@ class LocalScoring:
         if not has_work or not self._inference.has_time():
             return False
         batch = [self._waiting.popleft() for _ in range(min(BATCH_RECORDS, len(self._waiting)))]
-        verdicts = []
+        verdicts, again = [], []
         for stored, rate in batch:
-            scores = (
-                *relevance(stored.record, self._inference),
-                utilization(stored.record, self._inference),
-                *self._golden.scores(stored.record, self._inference),
-            )
-            signed = [
-                *(self._signed(score, rate) for score in scores),
-                *(self._signed(score, own) for score, own in self._entailed(stored)),
-            ]
+            models = _Models(self._inference)
+            signed = self._scores(stored, rate, models)
             if any(score.value is not None for score in signed):
                 verdicts.append((stored, signed))
+            elif models.are_lost:
+                again.append((stored, rate))
+        self._waiting.extendleft(reversed(again))
         if verdicts:
             self._deliver(verdicts)
         RECORDS.labels("scored").inc(len(verdicts))
-        return True
+        return not again
+
+    def _scores(self, stored: StoredRecord, rate: float, models: _Models) -> list[Score]:
+        scores = (
+            *relevance(stored.record, models),
+            utilization(stored.record, models),
+            *self._golden.scores(stored.record, models),
+        )
+        return [
+            *(self._signed(score, rate) for score in scores),
+            *(self._signed(score, own) for score, own in self._entailed(stored, models)),
+        ]
 
     @property
     def _runs_here(self) -> bool:
@@ -245,7 +291,7 @@ class LocalScoring:
             self._waiting.clear()
             self._inference.rest()
 
-    def _entailed(self, stored: StoredRecord) -> Iterable[tuple[Score, float]]:
+    def _entailed(self, stored: StoredRecord, models: _Models) -> Iterable[tuple[Score, float]]:
         """The scores by the entailment model and their rate; none of records that it does not read.
 
         The sample is by the same hash as the others', at a rate that is never higher.
@@ -254,7 +300,7 @@ class LocalScoring:
         if self._entailer is None or not is_sampled(stored.record.trace_id, rate, self._salt):
             return ()
         bars, at = self._bars(), stored.stamp.time
-        scores = entailment(stored.record, self._entailer)
+        scores = entailment(stored.record, models)
         return [(bars.labelled(score, stored.record, at), rate) for score in scores]
 
     def _signed(self, score: Score, rate: float) -> Score:

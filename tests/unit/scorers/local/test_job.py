@@ -34,6 +34,7 @@ class Words:
 
     has_model: bool = True
     time: bool = True
+    why: Reason = Reason.NO_MODEL
     embedding_name: str = "words"
     embedding_version: str = "1"
 
@@ -42,7 +43,7 @@ class Words:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32] | Unavailable:
         if not self.has_model:
-            return Unavailable(reason=Reason.NO_MODEL, detail="no model")
+            return Unavailable(reason=self.why, detail="no model")
         rows = [[1.0, float("long" in text)] for text in texts]
         table = np.array(rows, np.float32)
         return table / np.linalg.norm(table, axis=1, keepdims=True)
@@ -173,6 +174,19 @@ def test_without_a_model_nothing_is_written() -> None:
     local.scoring.offer(outcomes(2))
     local.drain()
     assert local.written == []
+
+
+@pytest.mark.parametrize("why", [Reason.TIMED_OUT, Reason.CRASHED, Reason.RESTING])
+def test_records_wait_until_a_lost_model_process_is_back(why: Reason) -> None:
+    local = Local(model=Words(has_model=False, why=why))
+    local.scoring.offer(outcomes(BATCH_RECORDS + 3))
+    local.drain()
+    assert local.scoring.status()["waiting"] == BATCH_RECORDS + 3
+    local.model.has_model = True
+    local.drain()
+    written = [stored.record.record_id for stored, _ in local.written]
+    expected = [each.records[0].record.record_id for each in outcomes(BATCH_RECORDS + 3)]
+    assert written == expected, "each once, in their order"
 
 
 def test_where_there_are_no_models_no_record_waits_for_them() -> None:
