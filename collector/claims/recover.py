@@ -70,7 +70,7 @@ def _literal(text: str) -> object:
         return None
     try:
         value: object = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return value
 
