@@ -60,6 +60,8 @@ class Field(StrEnum):
     """Name of the workflow or function, a route of the application [str]."""
     AGENT_NAME = "agent_name"
     """[str]"""
+    TOOL_NAME = "tool_name"
+    """[str]"""
     MODEL = "model"
     """Model of an LLM, embedding or reranker span [str]."""
     INPUT_TOKENS = "input_tokens"

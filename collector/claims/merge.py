@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from collector.claims.claim import NO_TEXT, Claim, Field, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Listing, SpanRole, Withheld
 from collector.claims.flat import CACHED_NAMES
 from collector.claims.registry import RegisteredConvention
+from collector.claims.search_tools import nothing_found, searches_documents
 from ragvigil.model.span import Span
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,24 @@ class SpanReading:
         self.role: SpanRole | None = role if isinstance(role, SpanRole) else None
         if self.role is SpanRole.RETRIEVER and names_reranker(span.name):
             self.role = SpanRole.RERANKER
+        if self.role is SpanRole.TOOL:  # documents that a convention reads are stronger
+            inferred = Claim(Field.RETRIEVED, self._inferred_search, 80)
+            self._claims.setdefault(Field.RETRIEVED, []).append(inferred)
+
+    @property
+    def searches_documents(self) -> bool:
+        """Whether the span is a tool that searches documents, by its name."""
+        name = self.get(Field.TOOL_NAME) or self.span.name
+        return self.role is SpanRole.TOOL and searches_documents(name)
+
+    def _inferred_search(self) -> Listing | Withheld | None:
+        """What a tool without visible documents retrieved, if its name says that it searches."""
+        if not self.searches_documents:
+            return None
+        if Field.OUTPUT not in self._claims:
+            return Withheld.HIDDEN
+        output = self.raw(Field.OUTPUT)
+        return output if isinstance(output, Withheld) else nothing_found(output)
 
     def raw(self, field: Field) -> Any:
         """The strongest value, else why there is none (`Withheld`, NO_TEXT), else None."""

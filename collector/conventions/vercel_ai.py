@@ -227,6 +227,8 @@ def _reply(attributes: Attributes) -> tuple[Message, ...] | None:
 
 def _tool_call(attributes: Attributes) -> Iterator[Claim]:
     arguments, result = attributes.get("ai.toolCall.args"), attributes.get("ai.toolCall.result")
+    if "ai.toolCall.name" in attributes:
+        yield Claim(Field.TOOL_NAME, text(attributes["ai.toolCall.name"]), 3)
     if arguments is not None:
         yield Claim(Field.QUERY, partial(question_in_arguments, arguments), 6)
     if result is not None:

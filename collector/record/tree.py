@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from collector.claims.claim import Field, Listing, SpanRole
+from collector.claims.claim import Field, Listing, SpanRole, Withheld
 from collector.claims.merge import SpanReading, read
 from collector.claims.registry import RegisteredConvention
 from ragvigil.model.span import Span, SpanKind
@@ -59,7 +59,10 @@ def _retrieves(reading: SpanReading) -> bool:
         return True
     if reading.role in (SpanRole.LLM, SpanRole.EMBEDDING) or not reading.claims(Field.RETRIEVED):
         return False
-    return isinstance(reading.get(Field.RETRIEVED), Listing)
+    retrieved = reading.raw(Field.RETRIEVED)
+    if retrieved is Withheld.HIDDEN:  # any tool may hide its result
+        return reading.searches_documents
+    return isinstance(retrieved, Listing)
 
 
 def grow(spans: Iterable[Span], conventions: Sequence[RegisteredConvention]) -> list[Node]:
