@@ -18,7 +18,9 @@ EXPLICIT_ID_KEYS = ("chunk_id", "chunkId", "x-amz-bedrock-kb-chunk-id")
 CHUNK_ID_KEYS = ("id", "_id", "uuid", "node_id", "passage_id", "point_id")
 LONGEST_ID = 512
 """Characters of an id: more than paths, hashes and most URLs have."""
-DOCUMENT_ID_KEYS = ("doc_id", "document_id", "docId", "documentId", "ref_doc_id", "source_id")
+DOCUMENT_ID_KEYS = (
+    "doc_id", "document_id", "docId", "documentId", "ref_doc_id", "source_id", "file_id",
+)  # fmt: skip
 ORIGIN_KEYS = (
     *DOCUMENT_ID_KEYS, "source", "file_name", "filename", "file_path", "doc_uri", "url", "uri",
     "title", "name",
@@ -211,10 +213,18 @@ def draft_of(entry: object) -> Draft | None:
 
 
 def _unwrapped(entry: dict[str, object]) -> Mapping[str, object]:
-    """The document inside LangChain's serialised form or LlamaIndex' node with score."""
+    """The document inside LangChain's serialised form or LlamaIndex' node with score.
+
+    OpenAI's file search keeps the names of the file beside the user's attributes.
+    """
     inner = entry.get("kwargs")
     if isinstance(inner, dict) and "lc" in entry:
         return inner
+    if "file_id" in entry:
+        attributes = entry.get("attributes")
+        names = {key: entry[key] for key in ("file_id", "filename") if key in entry}
+        own = attributes if isinstance(attributes, dict) else {}
+        return {**entry, "metadata": {**names, **own}}
     node = as_container(entry.get("node")).value
     return {**node, "score": entry.get("score")} if isinstance(node, dict) else entry
 
@@ -226,6 +236,9 @@ def _content(entry: Mapping[str, object]) -> str | None:
             return value
         if isinstance(value, dict) and isinstance(value.get("text"), str):
             return str(value["text"])
+        if isinstance(value, list) and entry.get("type") == "search_result":
+            texts = [part.get("text") for part in value if isinstance(part, dict)]
+            return "\n".join(part for part in texts if isinstance(part, str)) or None
     resource = entry.get("text_resource")
     inner = resource.get("text") if isinstance(resource, dict) else None
     return inner if isinstance(inner, str) else None

@@ -22,6 +22,7 @@ OTHER_REPLIES = (
     "audio", "images",
 )  # fmt: skip
 """What a model may return in place of a text."""
+REPLYING = frozenset({"assistant", "model"})
 LANGCHAIN_ROLES = {
     "human": "user",
     "ai": "assistant",
@@ -53,6 +54,17 @@ def text_of(content: object, depth: int = DEPTH) -> str:
     return ""
 
 
+def joined_reply(parts: object) -> str:
+    """The text of a model's reply. Its parts follow one another: the model wrote the space between.
+
+    >>> joined_reply([{"text": "In 30 days,"}, {"text": " or less."}])
+    'In 30 days, or less.'
+    """
+    if not isinstance(parts, list):
+        return text_of(parts)
+    return "".join(text_of(part) for part in parts)
+
+
 def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
     if message.get("tool_calls") or message.get("function_call") or message.get("toolCalls"):
         return True
@@ -78,7 +90,9 @@ def _read(message: Mapping[str, object], default_role: str, kind: str) -> Messag
     keys = (*TEXT_KEYS, "refusal")
     parts = next((message[key] for key in keys if message.get(key) is not None), "")
     role = text(message.get("role")) or kind or text(message.get("type")) or default_role
-    return Message(LANGCHAIN_ROLES.get(role, role), text_of(parts), _calls_tool(message, parts))
+    role = LANGCHAIN_ROLES.get(role, role)
+    body = joined_reply(parts) if role in REPLYING else text_of(parts)
+    return Message(role, body, _calls_tool(message, parts))
 
 
 def _unwrapped(message: dict[str, object]) -> tuple[str, dict[str, object]]:
@@ -198,7 +212,7 @@ def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
             hidden = True
             content = None
         if content is None and len(row) > 1:
-            content = _parts(row)
+            content = _parts(row, "" if row.get("message.role") in REPLYING else "\n\n")
             hidden = hidden or REDACTED in content
         calls = any("tool_call" in key or "function_call" in key for key in row)
         role = text(row.get("message.role", row.get("role")))
@@ -211,14 +225,14 @@ def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
     return NO_TEXT if is_empty else None
 
 
-def _parts(row: Mapping[str, object]) -> str:
+def _parts(row: Mapping[str, object], separator: str) -> str:
     parts = columns(row, "message.contents.") or columns(row, "contents.")  # type: ignore[arg-type]
     texts = []
     for index in sorted(parts):
         part = parts[index]
         if text(part.get("message_content.type", part.get("type"))) != "reasoning":
             texts.append(text(part.get("message_content.text", part.get("text"))))
-    return "\n\n".join(filter(None, texts))
+    return separator.join(filter(None, texts))
 
 
 def _unpacked(content: object) -> str:

@@ -1,7 +1,8 @@
 """Separates tool results from a message's other parts, unwraps them, and finds documents in them.
 
 Agents retrieve through tools. Several instrumentors send a tool's result as parts of a user's
-message. The user did not write these parts: they become messages of the role `tool`.
+message. The user did not write these parts: they become messages of the role `tool`, and so do
+documents that are parts of a request.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ from collections.abc import Mapping
 
 from collector.claims.claim import NO_TEXT, Listing, Message, Withheld
 from collector.claims.documents import draft, find_documents, listing
+from collector.claims.field_names import Kind, kind_of_name
 from collector.claims.messages import is_empty_reply, message_of, messages_of
+from collector.claims.passage_text import Block
+from collector.claims.passages import passages
 from collector.claims.prompt_chunks import as_id, marked_blocks
 from collector.claims.recover import as_container, as_json, parse
+from collector.claims.source_blocks import blocks_as_text, is_source_block
 
 RESULT_TYPES = frozenset(
     {"tool_call_response", "tool_result", "function_response", "server_tool_call_response"}
@@ -63,14 +68,19 @@ def _result_parts(entry: object) -> list[object]:
 
 def _is_result(part: object) -> bool:
     return isinstance(part, dict) and (
-        part.get("type") in RESULT_TYPES or any(key in part for key in RESULT_KEYS)
+        part.get("type") in RESULT_TYPES
+        or any(key in part for key in RESULT_KEYS)
+        or is_source_block(part)
     )
 
 
 def _split(entry: object, role: str) -> list[Message]:
     """A message's tool results, each as a message, then its other parts as a message."""
     name, parts = _parts(entry)
-    results = [Message("tool", result_text(part)) for part in parts if _is_result(part)]
+    sources = [part for part in parts if isinstance(part, dict) and is_source_block(part)]
+    results = [Message("tool", blocks_as_text(sources))] if sources else []
+    results += [Message("tool", result_text(part)) for part in parts
+                if _is_result(part) and not is_source_block(part)]  # fmt: skip
     rest = [part for part in parts if not _is_result(part)]
     if isinstance(entry, dict) and results:
         entry = {**entry, name: rest} if rest else None
@@ -156,6 +166,14 @@ def tool_documents(result: object) -> Listing | None:
     data = find_documents(result)
     if isinstance(data, Listing):
         return data if any(document.content for document in data.documents) else None
-    blocks = marked_blocks(result) if isinstance(result, str) else ()
+    blocks = _passages(result) if isinstance(result, str) else ()
     marked = listing([draft(as_id(block.label), block.text) for block in blocks])
     return marked if blocks and isinstance(marked, Listing) else None
+
+
+def _passages(result: str) -> tuple[Block, ...]:
+    """The marked passages of a text, which may begin with a title: "Retrieved documents:"."""
+    title, colon, rest = result.lstrip().partition(":\n")
+    is_titled = colon and "\n" not in title and kind_of_name(title) is Kind.CONTEXT
+    body = rest.lstrip("\n") if is_titled else result
+    return passages(body).blocks if marked_blocks(body) else ()

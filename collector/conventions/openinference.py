@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
@@ -18,11 +19,14 @@ from collector.claims.messages import is_empty_reply, messages_of, messages_of_r
 from collector.claims.program_calls import SCOPE as DSPY
 from collector.claims.program_calls import program_claims
 from collector.claims.recover import as_container, number, text, whole
-from collector.claims.tool_results import tool_documents
+from collector.claims.source_blocks import BLOCK_TYPES
+from collector.claims.tool_results import messages_with_tools, tool_documents
 from collector.claims.traced_calls import first_member
 from ragvigil.model.span import AttributeValue, Span
 
-ROOTS = frozenset({"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output"})
+ROOTS = frozenset(
+    {"openinference", "llm", "retrieval", "reranker", "embedding", "input", "output", "tool"}
+)
 
 ROLES = {
     "LLM": SpanRole.LLM, "EMBEDDING": SpanRole.EMBEDDING, "CHAIN": SpanRole.CHAIN,
@@ -48,6 +52,7 @@ SCALARS = {
     "session.id": (Field.SESSION, text, 1),
     "user.id": (Field.USER, text, 1),
     "agent.name": (Field.AGENT_NAME, text, 2),
+    "tool.name": (Field.TOOL_NAME, text, 2),
 }
 HAYSTACK_DOCUMENT = re.compile(r"^Document\(id=([^,)\s]+)")
 NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
@@ -103,7 +108,7 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
         families.get("llm.output_messages"),
     )
     if prompt_rows:
-        yield Claim(Field.PROMPT, partial(messages_of_rows, prompt_rows), 1)
+        yield Claim(Field.PROMPT, partial(_prompt_of_rows, prompt_rows), 1)
     if reply_rows:
         yield Claim(Field.REPLY, partial(messages_of_rows, reply_rows), 1)
     if "llm.prompts" in families or "llm.prompts" in attributes:
@@ -125,6 +130,34 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
             seconds = (event.time_unix_nano - span.start_unix_nano) / 1e9
             yield Claim(Field.FIRST_TOKEN_SECONDS, seconds, 3)
             break
+
+
+def _prompt_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
+    """The messages to a model. Anthropic's documents are JSON text in parts of their own."""
+    entries = [_with_blocks(rows[index]) for index in sorted(rows)]
+    if not any(entries):
+        return messages_of_rows(rows)
+    by_message = [
+        messages_of_rows({index: rows[index]})
+        if entry is None
+        else messages_with_tools([entry], entry["role"])
+        for index, entry in zip(sorted(rows), entries, strict=True)
+    ]
+    return tuple(m for messages in by_message if isinstance(messages, tuple) for m in messages)
+
+
+def _with_blocks(row: Mapping[str, AttributeValue]) -> dict[str, Any] | None:
+    """A message with its documents as blocks; None if it has none."""
+    parts = columns(row, "message.contents.")
+    if not any(part.get("message_content.type") in BLOCK_TYPES for part in parts.values()):
+        return None
+    bodies = [parts[index].get("message_content.text") for index in sorted(parts)]
+    kinds = [text(parts[index].get("message_content.type")) for index in sorted(parts)]
+    content = [
+        as_container(body).value if kind in BLOCK_TYPES else {"type": kind, "text": body}
+        for kind, body in zip(kinds, bodies, strict=True)
+    ]
+    return {"role": text(row.get("message.role")), "content": content}
 
 
 def _documents(span: Span, role: SpanRole | None, families: dict[str, Rows]) -> Iterator[Claim]:

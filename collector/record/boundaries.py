@@ -67,14 +67,14 @@ def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
     wrappers = {
         ancestor.id
         for node in nodes
-        if node.role is SpanRole.LLM
+        if node.role is SpanRole.LLM and not is_echo(node)
         for ancestor in node.above()
         if ancestor.role is SpanRole.LLM
     }
     leaves: list[Node] = []
     tools: list[Node] = []
     for node in nodes:
-        if node.role is not SpanRole.LLM or node.id in wrappers:
+        if node.role is not SpanRole.LLM or node.id in wrappers or is_echo(node):
             continue
         # A model inside a retriever, guardrail or evaluator does not answer the user.
         roles = {ancestor.role for ancestor in node.above()}
@@ -82,6 +82,25 @@ def _answering_leaves(nodes: Sequence[Node]) -> list[Node]:
             continue
         (tools if SpanRole.TOOL in roles else leaves).append(node)
     return leaves or tools
+
+
+def is_echo(node: Node) -> bool:
+    """Whether an LLM span repeats, without any content, the call of an LLM span around it.
+
+    Clients with tracing of their own do so inside of an instrumentor's span.
+    """
+    return (
+        node.role is SpanRole.LLM
+        and not _has_content(node)
+        and any(above.role is SpanRole.LLM and _has_content(above) for above in node.above())
+    )
+
+
+def _has_content(node: Node) -> bool:
+    if node.reading is None:
+        return False
+    read = (node.reading.raw(field) for field in (Field.PROMPT, Field.REPLY))
+    return any(isinstance(value, tuple) for value in read)
 
 
 Groups = dict[str, tuple[Node, list[Node]]]
@@ -237,7 +256,8 @@ def reply_text(leaf: Node) -> str:
     reply = leaf.reading.get(Field.REPLY) if leaf.reading is not None else None
     if not isinstance(reply, tuple):
         return ""
-    messages = [m for m in reply if isinstance(m, Message) and m.text and not m.calls_tool]
+    messages = [m for m in reply if isinstance(m, Message) and m.text
+                and not m.calls_tool and m.role != "tool"]  # fmt: skip
     return messages[0].text if messages else ""
 
 

@@ -10,6 +10,7 @@ from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import Draft, build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks
 from collector.claims.prompt_match import is_comparable, positions
+from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import tool_documents
 from collector.record.evidence import Evidence
 from collector.record.inferred_rerank import is_reranked
@@ -158,12 +159,14 @@ def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tupl
 
 
 def _from_tools(model: Node | None, prompt: str) -> Context | None:
-    """Documents in the tool results among the messages to the model."""
-    messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
-    if not isinstance(messages, tuple):
+    """Documents in the results of tools, the user's and the provider's."""
+    if model is None or model.reading is None:
         return None
-    results = [m.text for m in messages if isinstance(m, Message) and m.role == "tool"]
+    results = [m.text for field in (Field.PROMPT, Field.REPLY)
+               for m in model.reading.get(field) or () if m.role == "tool"]  # fmt: skip
     listings = [listing for result in results if (listing := tool_documents(result)) is not None]
+    hosted = None if listings else searched_by_provider(model.reading.get(Field.RAW_REPLY))
+    listings += [hosted] if hosted is not None else []
     documents = [document for listing in listings for document in listing.documents]
     if not documents or not all(listing.complete for listing in listings):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from collector.claims.claim import Field, SpanRole
 from collector.claims.recover import number, whole
-from collector.record.boundaries import Extent
+from collector.record.boundaries import Extent, is_echo
 from collector.record.tree import Node
 from ragvigil.model.record import Latencies, Usage
 
@@ -21,7 +21,8 @@ COUNTS = (
 
 def model_calls(nodes: Sequence[Node]) -> list[Node]:
     """LLM calls, each once: the deepest span that states tokens, without wrappers and twins."""
-    calls = [node for node in nodes if node.role is SpanRole.LLM and _states_usage(node)]
+    models = [node for node in nodes if node.role is SpanRole.LLM and not is_echo(node)]
+    calls = [node for node in models if _states_usage(node)]
     wrappers = {above.id for node in calls for above in node.above()}
     return _without_twins(node for node in calls if node.id not in wrappers)
 
@@ -35,19 +36,27 @@ def _states_usage(node: Node) -> bool:
 def _without_twins(calls: Iterable[Node]) -> list[Node]:
     """Drops twins: two instrumentors report the same call, so tokens would count twice.
 
-    Twins have the same tokens, overlap in time and come from different scopes.
+    Twins have the same response id, or the same tokens, overlap in time and come from different
+    scopes. Of twins the one with more counts is kept.
     """
     distinct: list[Node] = []
-    for node in calls:
+    for node in sorted(calls, key=_missing_counts):
         if not any(_is_twin(node, other) for other in distinct):
             distinct.append(node)
     return distinct
 
 
+def _missing_counts(node: Node) -> int:
+    reading = node.reading
+    return sum(reading is None or reading.get(field) is None for field in COUNTS[:2])
+
+
 def _is_twin(node: Node, other: Node) -> bool:
     if node.reading is None or other.reading is None:
         return False
+    own = node.reading.get(Field.RESPONSE_ID)
     same = all(node.reading.get(field) == other.reading.get(field) for field in COUNTS[:2])
+    same = same or bool(own and own == other.reading.get(Field.RESPONSE_ID))
     overlapping = node.start < other.end and other.start < node.end
     return same and overlapping and node.reading.span.scope.name != other.reading.span.scope.name
 
@@ -75,9 +84,17 @@ def cost(nodes: Sequence[Node], calls: Sequence[Node]) -> float | None:
         return None
     leaves = [n for n in nodes if n.role in SPENDING and n.role is not SpanRole.LLM
               and not any(child.role is n.role for child in n.children)]  # fmt: skip
-    values = [number(n.reading.get(Field.COST_USD)) for n in (*calls, *leaves) if n.reading]
+    paid = {node.id: node for node in map(_paid, calls)}  # a span around several calls once
+    values = [number(n.reading.get(Field.COST_USD)) for n in (*paid.values(), *leaves) if n.reading]
     known = [value for value in values if value is not None]
     return sum(known) if known else None
+
+
+def _paid(call: Node) -> Node:
+    """The span that states the cost of a call: its own, else the nearest LLM span around it."""
+    around = (node for node in call.above() if node.role is SpanRole.LLM)
+    return next((node for node in (call, *around) if node.reading is not None
+                 and node.reading.get(Field.COST_USD) is not None), call)  # fmt: skip
 
 
 def latencies(extent: Extent) -> Latencies:

@@ -95,3 +95,13 @@ def test_any_value_can_be_read(value: object) -> None:
     result_text(value)
     unwrap(value)
     tool_result_documents(value)
+
+
+def test_passages_behind_a_title_are_documents() -> None:
+    banners = [
+        f"===== Document {n} =====\n[{name}] {text}" for n, (name, text) in enumerate(DOCUMENTS)
+    ]
+    listing = tool_result_documents("\nRetrieved documents:\n\n" + "\n\n".join(banners))
+    assert listing is not None
+    assert [(d.chunk_id, d.content) for d in listing.documents] == list(DOCUMENTS)
+    assert tool_result_documents("Opening hours:\n[1] Monday\n[2] Tuesday") is None
