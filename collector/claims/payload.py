@@ -14,14 +14,14 @@ DEPTH = 5
 # The first key that leads to a text wins, so the specific names come before the general.
 QUESTION_KEYS = (
     "query", "question", "query_str", "user_query", "user_question", "user_input", "search_query",
-    "input", "q", "str_or_query_bundle", "query_bundle", "prompt", "message", "text", "content",
-    "query_text", "inputs", "args", "kwargs", "data",
+    "input", "q", "task", "str_or_query_bundle", "query_bundle", "prompt", "message", "text",
+    "content", "query_text", "inputs", "args", "kwargs", "data",
 )  # fmt: skip
 ANSWER_KEYS = (
     "answer", "final_answer", "response", "final_result", "output_text", "output", "result",
     "generated_text", "generation", "completion", "reply", "replies", "text", "content", "message",
     "outputs", "choices", "generations", "candidates", "llm", "generator", "answer_builder",
-    "answers", "data", "kwargs",
+    "answers", "data", "kwargs", "raw",
 )  # fmt: skip
 NAMED_ANSWERS = ("answer", "final_answer", "response", "final_result", "output_text")
 """Members that are the answer and nothing else, so that an empty one says something."""

@@ -193,7 +193,7 @@ def _numbered_messages(span: Span) -> Iterator[Claim]:
     elif prompt_rows:
         yield Claim(Field.PROMPT, partial(_messages, prompt_rows, "user"), 3)
     if reply_rows and rerank:
-        yield Claim(Field.RERANKED, partial(_cohere_output, reply_rows), 5)
+        yield Claim(Field.RERANKED, partial(_cohere_output, reply_rows, prompt_rows or {}), 5)
     elif reply_rows:
         yield Claim(Field.REPLY, partial(_reply, reply_rows, prompt_rows or {}), 3)
         reason = text(reply_rows[max(reply_rows)].get("finish_reason"))
@@ -243,14 +243,19 @@ def _cohere_input(rows: Rows) -> Iterator[Claim]:
         )
 
 
-def _cohere_output(rows: Rows) -> Listing | Withheld | None:
-    """The output of Cohere's reranker: `Doc {index}, Score: {score}` in a line, then the text."""
+def _cohere_output(rows: Rows, prompt_rows: Rows) -> Listing | Withheld | None:
+    """The output of Cohere's reranker: `Doc {index}, Score: {score}` in a line, then the text.
+
+    Without the text, as of the API's second version, the index says which input it was.
+    """
     drafts = []
     for index in sorted(rows):
         head, _, body = text(rows[index].get("content")).partition("\n")
         if not head.startswith("Doc ") or "Score:" not in head:
             return None  # another reranker's reply
-        drafts.append(draft(None, body, head.rpartition("Score:")[2].strip()))
+        place, _, score = head.removeprefix("Doc ").partition(", Score:")
+        given = prompt_rows.get(whole(place) or 0, {}).get("content")
+        drafts.append(draft(None, body or given, score.strip()))
     return listing(drafts)
 
 

@@ -19,7 +19,7 @@ UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 # In this order: an e-mail address, UUID or date contains what the later patterns match.
 TEMPLATES = (
     (re.compile(r"[\w.+-]+(?:@|%40)[\w-]+\.[\w.-]+"), "{email}"),
-    (re.compile(rf"(?<![\w-]){UUID}(?![\w-])"), "{uuid}"),
+    (re.compile(rf"(?<![0-9A-Za-z-]){UUID}(?![\w-])"), "{uuid}"),
     (re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.+Z-]*)?(?![\w-])"), "{date}"),
     (re.compile(r"(?<![\w-])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{12,}(?![\w-])"), "{hex}"),
     (re.compile(r"(?<![\w{}.])\d+(?:[.,:_-]\d+)*(?![\w}])"), "{number}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collector.claims.recover import as_container, parse
@@ -41,5 +41,6 @@ def test_a_text_that_only_begins_like_data_is_a_text(text: str) -> None:
 
 
 @given(st.text(alphabet='[]{}",:\\ab1 ', max_size=60))
+@example("{[]}")
 def test_anything_may_be_tried(text: str) -> None:
     as_container(text)

@@ -154,7 +154,8 @@ def test_an_entity_that_was_cut_is_truncated_and_never_a_shorter_list() -> None:
     assert record.absent["retrieved"] is Absent.TRUNCATED
 
 
-def test_coheres_reranker_writes_index_and_score_before_the_text() -> None:
+@pytest.mark.parametrize("has_text", [True, False])
+def test_coheres_reranker_writes_index_and_score_before_the_text(has_text: bool) -> None:
     attributes: dict[str, AttributeValue] = {
         "llm.request.type": "rerank",
         "gen_ai.system": "cohere",
@@ -166,7 +167,7 @@ def test_coheres_reranker_writes_index_and_score_before_the_text() -> None:
     attributes["gen_ai.prompt.3.content"] = QUESTION
     for number, index in enumerate((2, 0)):
         attributes[f"gen_ai.completion.{number}.content"] = (
-            f"Doc {index}, Score: 0.{9 - number}\n{DOCUMENTS[index][1]}"
+            f"Doc {index}, Score: 0.{9 - number}\n{DOCUMENTS[index][1] if has_text else ''}"
         )
     rerank = span("cohere.rerank", attributes, parent="root", at=(0.2, 0.3))
     hits = [hit("db.query.result", id=n, document=t) for n, t in DOCUMENTS]

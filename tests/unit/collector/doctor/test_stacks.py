@@ -24,6 +24,14 @@ CAPTURED = {
     "vercel-ai-json": ("ai", "vercel_ai"),
     "pydantic-ai": ("pydantic-ai", "pydantic_ai"),
     "traceai-langchain": ("traceai_langchain", "traceai"),
+    "genkit": ("genkit-tracer", "genkit"),
+    "mastra": ("@mastra/otel-exporter", "mastra"),
+    "oi-anthropic": ("openinference.instrumentation.anthropic", "openinference"),
+    "oi-crewai": ("openinference.instrumentation.crewai", "openinference"),
+    "oi-gemini": ("openinference.instrumentation.google_genai", "openinference"),
+    "oi-openai-agents": ("openinference.instrumentation.openai_agents", "openinference"),
+    "litellm-otel": ("litellm", "litellm"),
+    "google-adk-hidden": ("gcp.vertex.agent", "google_adk"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
 }
 
