@@ -45,16 +45,19 @@ def turn_texts(model: Node | None) -> tuple[str, ...]:
 
     What stands further up was retrieved for other questions, or is an example of an answer.
     """
+    return tuple(message.text for message in _turn(model) if message.text)
+
+
+def _turn(model: Node | None) -> list[Message]:
     messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
     if not isinstance(messages, tuple):
-        return ()
+        return []
     turn = [m for m in messages if isinstance(m, Message)]
     while turn and turn[-1].role in REPLYING:
         turn.pop()  # the beginning of the reply
     replies = [at for at, m in enumerate(turn) if m.role in REPLYING and not m.calls_tool]
     first = replies[-1] + 1 if replies else 0
-    return tuple(m.text for at, m in enumerate(turn)
-                 if m.text and (at >= first or m.role in INSTRUCTING))  # fmt: skip
+    return [m for at, m in enumerate(turn) if at >= first or m.role in INSTRUCTING]
 
 
 def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
@@ -162,8 +165,8 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     """Documents in the results of tools, the user's and the provider's."""
     if model is None or model.reading is None:
         return None
-    results = [m.text for field in (Field.PROMPT, Field.REPLY)
-               for m in model.reading.get(field) or () if m.role == "tool"]  # fmt: skip
+    messages = (*_turn(model), *(model.reading.get(Field.REPLY) or ()))
+    results = [message.text for message in messages if message.role == "tool"]
     listings = [listing for result in results if (listing := tool_documents(result)) is not None]
     hosted = None if listings else searched_by_provider(model.reading.get(Field.RAW_REPLY))
     listings += [hosted] if hosted is not None else []

@@ -9,7 +9,9 @@ from hypothesis import given
 
 from collector.claims.source_blocks import blocks_as_text, is_source_block, searched_by_provider
 from collector.claims.tool_results import messages_with_tools, tool_documents
+from collector.record.build import records
 from tests.generated_traces import values
+from tests.traces import span, trace
 
 TEXT = "Refunds take 30 days."
 TEXT_PART = {"type": "text", "text": TEXT}
@@ -74,3 +76,22 @@ def test_anything_may_be_searched(value: object) -> None:
     searched_by_provider({"output": value, "candidates": [value], "choices": value})
     if isinstance(value, dict):
         is_source_block({**value, "type": "document"})
+
+
+def test_documents_of_an_earlier_turn_are_not_those_of_this_answer() -> None:
+    def asked(name: str, question: str) -> dict[str, object]:
+        block = {
+            "type": "search_result",
+            "source": name,
+            "content": [{"type": "text", "text": name}],
+        }
+        return {"role": "user", "content": [block, {"type": "text", "text": question}]}
+
+    turns = [asked("First text.", "One?"), {"role": "assistant", "content": "One."},
+             asked("Second text.", "Two?")]  # fmt: skip
+    reply = [{"role": "assistant", "content": "Two."}]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(turns),
+                  "gen_ai.output.messages": json.dumps(reply)}  # fmt: skip
+    (record,) = records(trace(span("root"), span("chat", attributes, parent="root", at=(0.1, 0.9))))
+    assert [document.content for document in record.context] == ["Second text."]
+    assert (record.query, record.answer) == ("Two?", "Two.")
