@@ -14,7 +14,7 @@ from collector.claims.recover import as_container, looks_structured, number, tex
 from ragvigil.model.record import Document
 
 REDACTED = "__REDACTED__"
-EXPLICIT_ID_KEYS = ("chunk_id", "chunkId", "x-amz-bedrock-kb-chunk-id")
+EXPLICIT_ID_KEYS = ("chunk_id", "chunkId", "segment_id", "x-amz-bedrock-kb-chunk-id")
 CHUNK_ID_KEYS = ("id", "_id", "uuid", "node_id", "passage_id", "point_id")
 LONGEST_ID = 512
 """Characters of an id: more than paths, hashes and most URLs have."""
@@ -209,7 +209,9 @@ def draft_of(entry: object) -> Draft | None:
     identifier = _first(entry, ("id", "id_", "_id", "chunk_id", "node_id", "document_id", "doc_id"))
     if content is None and not identifier:
         return None
-    return draft(identifier, content, _score(entry), _metadata(entry))
+    metadata = _metadata(entry)
+    score = _score(entry)
+    return draft(identifier, content, metadata.get("score") if score is None else score, metadata)
 
 
 def _unwrapped(entry: dict[str, object]) -> Mapping[str, object]:

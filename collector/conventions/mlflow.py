@@ -48,7 +48,6 @@ SCALARS = {
 INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 NOTHING = "null"
 """The output of a call that returned none."""
-SPENDING = (SpanRole.LLM, SpanRole.EMBEDDING, SpanRole.RERANKER)
 INVOCATION = ("invocation_params", "params", "model_parameters")
 """Attributes in which integrations put the parameters of a call."""
 
@@ -68,8 +67,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(
             Field.PROMPT_VERSION, partial(_linked_prompts, attributes["mlflow.linkedPrompts"]), 6
         )
-    if role in SPENDING:
-        yield from _usage(attributes)
+    yield from _usage(attributes)
     if role is SpanRole.LLM:
         yield from _model_call(attributes)
     else:

@@ -90,7 +90,7 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
         answer=find_answer(extent),
         query=find_question(extent, gathered),
         calls=calls,
-        usage=measures.usage(calls),
+        usage=measures.usage(measures.stated_at_root(extent.root, calls)),
     )
 
 

@@ -27,6 +27,11 @@ def model_calls(nodes: Sequence[Node]) -> list[Node]:
     return _without_twins(node for node in calls if node.id not in wrappers)
 
 
+def stated_at_root(root: Node, calls: list[Node]) -> list[Node]:
+    """The calls; if no model states tokens, the root where it states those of the whole answer."""
+    return calls or ([root] if _states_usage(root) else [])
+
+
 def _states_usage(node: Node) -> bool:
     return node.reading is not None and (
         node.reading.claims(Field.INPUT_TOKENS) or node.reading.claims(Field.OUTPUT_TOKENS)

@@ -12,7 +12,7 @@ from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue, Span
 from tests.garbage import said_of, spans_of
-from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, span, trace
+from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, llm, retriever, span, trace
 
 NAMES = [name for name, _ in DOCUMENTS]
 TEXTS = [text for _, text in DOCUMENTS]
@@ -229,3 +229,11 @@ SAID = (
 @given(spans_of(mlflow, said=SAID))
 def test_any_span_can_be_read(any_span: Span) -> None:
     said_of(mlflow, any_span)
+
+
+def test_tokens_that_only_the_root_states_are_those_of_the_answer() -> None:
+    usage = {"mlflow.chat.tokenUsage": '{"input_tokens": 12, "output_tokens": 3}'}
+    root = span("root", {"mlflow.spanType": '"CHAIN"', **usage})
+    (record,) = records(trace(root, retriever(), llm()))
+    assert record.usage is not None
+    assert (record.usage.input_tokens, record.usage.output_tokens) == (12, 3)
