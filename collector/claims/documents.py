@@ -209,9 +209,7 @@ def draft_of(entry: object) -> Draft | None:
     identifier = _first(entry, ("id", "id_", "_id", "chunk_id", "node_id", "document_id", "doc_id"))
     if content is None and not identifier:
         return None
-    metadata = _metadata(entry)
-    score = _score(entry)
-    return draft(identifier, content, metadata.get("score") if score is None else score, metadata)
+    return draft(identifier, content, _score(entry), _metadata(entry))
 
 
 def _unwrapped(entry: dict[str, object]) -> Mapping[str, object]:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import json
 
+from hypothesis import given
+
+from collector.conventions import dify
 from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AttributeValue, Span, SpanKind
+from tests.garbage import said_of, spans_of
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, span, trace
 
 SCORES = (0.9, 0.5, 0.4)
@@ -59,3 +63,11 @@ def test_a_segment_is_a_chunk_with_its_own_id_and_score() -> None:
 def test_a_retrieval_node_without_results_found_nothing() -> None:
     record = record_of([])
     assert (record.retrieved, "retrieved" in record.absent) == ((), False)
+
+
+ODD = ("dify", "RETRIEVER", '{"result": [null, {"metadata": 3}]}', '{"result": [')
+
+
+@given(spans_of(dify, "gen_ai.framework", "gen_ai.span.kind", "output.value", said=ODD))
+def test_any_span_can_be_read(any_span: Span) -> None:
+    said_of(dify, any_span)

@@ -1,0 +1,49 @@
+"""Dify's workflows: the result of a knowledge retrieval, with scores in the chunks' metadata.
+
+Its other names are OTel's, OpenInference's and traceAI's: those conventions read them.
+Source: langgenius/dify, `api/extensions/otel/parser` and `semconv/gen_ai.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from collector.claims.claim import Claim, Field, Listing, SpanRole, Withheld
+from collector.claims.documents import draft, listing
+from collector.claims.recover import as_container, text
+from ragvigil.model.span import Span
+
+ROOTS = frozenset({"gen_ai"})
+
+ROLES = {
+    "RETRIEVER": SpanRole.RETRIEVER, "LLM": SpanRole.LLM, "TOOL": SpanRole.TOOL,
+    "TASK": SpanRole.CHAIN,
+}  # fmt: skip
+
+
+def claims(span: Span) -> Iterator[Claim]:
+    """Reads the claims of a node of a workflow."""
+    attributes = span.attributes
+    if text(attributes.get("gen_ai.framework")) != "dify":
+        return
+    role = ROLES.get(text(attributes.get("gen_ai.span.kind")))
+    if role is not None:
+        yield Claim(Field.ROLE, role, 2)
+    if role is SpanRole.RETRIEVER:
+        yield Claim(Field.QUERY, text(attributes.get("retrieval.query")), 3)
+        yield Claim(Field.RETRIEVED, partial(_result, attributes.get("output.value")), 3)
+
+
+def _result(value: object) -> Listing | Withheld | None:
+    body, complete = as_container(value)
+    entries = body.get("result") if isinstance(body, dict) else None
+    if not isinstance(entries, list):
+        return None if complete else Withheld.TRUNCATED
+    drafts = []
+    for entry in entries:
+        if isinstance(entry, dict):
+            metadata = entry.get("metadata")
+            score = metadata.get("score") if isinstance(metadata, dict) else None
+            drafts.append(draft(None, entry.get("content"), score, metadata))
+    return listing(drafts, complete=complete)
