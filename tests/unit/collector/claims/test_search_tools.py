@@ -7,7 +7,7 @@ import pytest
 from collector.record.build import records
 from ragvigil.model.record import Absent, RagRecord
 from ragvigil.model.span import AttributeValue
-from tests.traces import llm, span, trace
+from tests.traces import DOCUMENTS, llm, retriever, span, trace
 
 NONE_FOUND = ("[]", '{"documents": []}', '{"result": []}', '[{"text": "[]"}]', "No results found.")
 
@@ -45,3 +45,14 @@ def test_a_search_whose_result_is_not_sent_is_hidden() -> None:
 @pytest.mark.parametrize("result", ["", "20 degrees in Lisbon", '{"status": "ok"}'])
 def test_any_other_result_of_a_search_says_nothing(result: str) -> None:
     assert records_of("search_documents", result) == ()
+
+
+def test_a_retriever_inside_of_a_search_shows_what_the_tool_hides() -> None:
+    call: dict[str, AttributeValue] = {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search_documents",
+    }  # fmt: skip
+    tool = span("tool", call, parent="root", at=(0.1, 0.2))
+    inner = retriever(parent="tool")
+    (record,) = records(trace(span("root"), tool, inner, llm()))
+    assert [document.chunk_id for document in record.retrieved] == [name for name, _ in DOCUMENTS]
+    assert len(record.retrievals) == 1
