@@ -89,17 +89,17 @@ def is_echo(node: Node) -> bool:
 
     Clients with tracing of their own do so inside of an instrumentor's span.
     """
-    return (
-        node.role is SpanRole.LLM
-        and not _has_content(node)
-        and any(above.role is SpanRole.LLM and _has_content(above) for above in node.above())
-    )
+    if node.role is not SpanRole.LLM:
+        return False
+    around = [above for above in node.above() if above.role is SpanRole.LLM]
+    # Most calls have no other around them: their messages are not parsed for this.
+    return bool(around) and not _has_content(node) and any(map(_has_content, around))
 
 
 def _has_content(node: Node) -> bool:
     if node.reading is None:
         return False
-    read = (node.reading.raw(field) for field in (Field.PROMPT, Field.REPLY))
+    read = (node.reading.raw(field) for field in (Field.REPLY, Field.PROMPT))
     return any(isinstance(value, tuple) for value in read)
 
 
