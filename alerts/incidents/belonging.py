@@ -48,6 +48,18 @@ def is_same_signal(first: Finding, second: Finding) -> bool:
     return alike and share_a_route(first, second)
 
 
+def is_of_same_audit(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether a drop is of the audit that found one of the others: it answers for one change."""
+    own = _audit_of(finding)
+    return bool(own) and any(_audit_of(other) == own for other in others)
+
+
+def _audit_of(finding: Finding) -> str:
+    """What the ids of all drops of one audit begin with; empty for other findings."""
+    is_drop = finding.kind is FindingKind.AUDIT
+    return finding.finding_id.removesuffix(finding.signal) if is_drop else ""
+
+
 def changes_beside(finding: Finding, others: Iterable[Finding]) -> list[Finding]:
     """The changes among the others on the route of a finding that is a change itself.
 

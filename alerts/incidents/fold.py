@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from alerts.incidents.belonging import SharedCause, changes_beside, is_same_signal
+from alerts.incidents.belonging import (
+    SharedCause,
+    changes_beside,
+    is_of_same_audit,
+    is_same_signal,
+)
 from alerts.incidents.lasting import (
     confirm,
     follows_fix,
@@ -231,7 +236,7 @@ class FoldPass:
         if is_judged_none(incident):
             return None
         worse = changes_beside(finding, worse) or worse
-        if self._shared.by_change(finding, worse):
+        if is_of_same_audit(finding, worse) or self._shared.by_change(finding, worse):
             return (0, apart)
         if (gap := self._shared.by_time(finding, worse)) is not None:
             return (1, gap)

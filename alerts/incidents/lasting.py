@@ -31,6 +31,9 @@ DRIFT_ENDS = 24 * 60 * MINUTE
 """If a sustained drop goes on for this long after the fix, it opens its incident again."""
 AUDIT_BEGINS = 10 * MINUTE
 """Within this time a fix has an audit that may confirm it, or never."""
+AUDIT_ENDS = 45 * MINUTE
+"""For so long an incident waits for the audit of its fix: a drop worth a page that had come back in
+part would show by then, and a slow route may need hours to confirm what is already undone."""
 SAME = AuditSettings().smallest_drop
 """Levels nearer to each other than the smallest drop that matters are the same."""
 
@@ -205,11 +208,11 @@ def fixes_of(
 
 
 def _is_settled(fix: Notice, audits: Iterable[Audit], now: int) -> bool:
-    """Whether the audit of a fix has ended, or none has begun in time."""
+    """Whether the audit of a fix has ended, or has had its time, or none has begun in time."""
     own = [audit for audit in audits if fix.notice_id in audit.sources]
-    if own:
-        return not any(audit.is_running for audit in own)
-    return now - fix.noticed_unix_nano >= AUDIT_BEGINS
+    if own and not any(audit.is_running for audit in own):
+        return True
+    return now - fix.noticed_unix_nano >= (AUDIT_ENDS if own else AUDIT_BEGINS)
 
 
 def only_takes_back(finding: Finding, audits: Collection[Audit], changes: Changes) -> bool:

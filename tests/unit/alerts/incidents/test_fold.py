@@ -151,6 +151,22 @@ def confirmed_drop(after: float, minutes: float = 75) -> Finding:
     return finding("x", kind=FindingKind.AUDIT, seen_unix_nano=at(minutes), **numbers)
 
 
+def test_the_drops_of_one_audit_are_one_incident_whatever_their_causes() -> None:
+    def drop(rubric: str, cause: Cause, audit: str = "a") -> Finding:
+        name = f"audit-{audit}-{rubric}"
+        made = finding(name, 0, kind=FindingKind.AUDIT, signal=rubric, causes=(cause,))
+        return replace(made, seen_unix_nano=at(40))
+
+    prompt = drop("prompt_relevance", Cause.RETRIEVAL)
+    answers = drop("groundedness", Cause.GENERATION)
+    opened, _ = folded((), [prompt], 40)
+    incident = the_one(folded(opened, [prompt, answers], 60)[0])
+    assert len(incident.findings) == 2
+    the_one(folded((), [answers, prompt], 60)[0])
+    of_another = drop("groundedness", Cause.GENERATION, "b")
+    assert len(folded(opened, [prompt, of_another], 60)[0]) == 2
+
+
 def test_a_small_confirmed_drop_is_a_ticket_and_pages_once_where_it_proves_larger() -> None:
     ticket, events = folded((), [confirmed_drop(0.81)], 75)
     assert the_one(ticket).severity is Severity.TICKET
@@ -396,6 +412,26 @@ def test_a_drop_lasts_until_the_audit_of_its_fix_has_ended() -> None:
     done, events = folded(over, [], 136, (change, fix), audits=(ended,))
     assert the_one(done).state is IncidentState.RESOLVED
     assert events[-1].text == "fixed at 13:30 by prompt v1, confirmed 14:11"
+
+
+def test_a_change_that_is_undone_waits_45_minutes_for_the_audit_of_its_fix() -> None:
+    change, fix = notice("n", 0, before="v1", after="v2"), notice("f", 90, before="v2", after="v1")
+    dropped = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
+    opened, _ = folded((), [dropped], 60, (change,))
+    slow = Audit(
+        audit_id="a",
+        service="desk",
+        environment="prod",
+        anchor_unix_nano=at(90),
+        started_unix_nano=at(92),
+        sources=("f",),
+    )
+    waiting, _ = folded(opened, [dropped], 136, (change, fix), audits=(slow,))
+    assert the_one(waiting).findings[0].is_open
+    over, _ = folded(waiting, [dropped], 137, (change, fix), audits=(slow,))
+    done, events = folded(over, [], 142, (change, fix), audits=(slow,))
+    assert the_one(done).state is IncidentState.RESOLVED
+    assert events[-1].text == "fixed at 13:30 by prompt v1, no audit confirmed it"
 
 
 def test_a_sustained_drop_keeps_nothing_open_once_all_else_is_back_after_the_fix() -> None:
