@@ -22,7 +22,7 @@ from alerts.signals.ceilings import (
 from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.onset import Onset
 from alerts.signals.settings import BrokenSettings
-from alerts.signals.turning import back_since, onset
+from alerts.signals.turning import Turn, onset, turn_of
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
@@ -204,22 +204,24 @@ class BrokenDetector:
             group = by_name.get(scope[:3])
             places = _places(group, broken.finding) if group else []
             if group is None or not places:
-                rate, since = None, None
+                rate, turn = None, Turn(minutes=0, is_back=False)
             else:
                 if newest[0, [group.places[place] for place in places]].any():
                     broken.last_request = now
                 rate = window_rate(group, places, newest, past, ceilings)
-                since = back_since(
+                turn = turn_of(
                     table, group, places, broken.finding, now, usual=rate.usual, ceilings=ceilings
                 )
             is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
-            is_back = since is not None and now - since >= self._settings.clear_minutes * MINUTE
+            is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:
                 del self._open[scope]
                 self._cleared[scope] = now
-                yield clear_finding(broken.finding, rate, now, since if is_back else None)
-            elif group is not None and since is None and broken.last_request == now:
-                whole = _since_onset(table, group, places, broken.finding, past, now, ceilings)
+                yield clear_finding(
+                    broken.finding, rate, now, now - turn.minutes * MINUTE if is_back else None
+                )
+            elif group is not None and not turn.is_back and broken.last_request == now:
+                whole = _until_turn(table, group, places, broken.finding, past, now, turn, ceilings)
                 broken.finding = with_numbers(broken.finding, whole, now, ceilings)
 
 
@@ -233,19 +235,23 @@ def _places(group: Group, finding: Finding) -> list[int]:
     return [place for place, route in enumerate(group.routes) if route in finding.routes]
 
 
-def _since_onset(
+def _until_turn(
     table: SignalMinutes,
     group: Group,
     places: Sequence[int],
     finding: Finding,
     past: Floats,
     now: int,
+    turn: Turn,
     ceilings: Ceilings,
 ) -> WindowRate:
-    """The rate since the onset, or of all minutes kept: what proved it stays in the numbers.
+    """The rate since the onset, or of all minutes kept, until a turn.
 
-    Its ceiling is that of the opening: what lasts must not become its own past.
+    What proved it stays in the numbers. Healthy answers after a fix do not: they would make the
+    rate small from which it has to be back, and so its end late. Its ceiling is that of the
+    opening: what lasts must not become its own past.
     """
     span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
-    rate = window_rate(group, places, table.last(now, span), past, ceilings)
+    sums = table.last(now, span) - table.last(now, min(turn.minutes, span - 1))
+    rate = window_rate(group, places, sums, past, ceilings)
     return replace(rate, ceiling=finding.reference or rate.ceiling)

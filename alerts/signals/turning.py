@@ -7,6 +7,7 @@ where the gains from there until now are largest.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -54,7 +55,18 @@ def _gains(bins: Floats, before: float, now: float) -> Floats:
     )
 
 
-def back_since(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The minutes since which a finding's rate has more likely than not been under its ceiling.
+
+    0 where it lasts; `is_back` says that it is over for sure.
+    """
+
+    minutes: int
+    is_back: bool
+
+
+def turn_of(
     table: SignalMinutes,
     group: Group,
     places: Sequence[int],
@@ -63,8 +75,8 @@ def back_since(
     *,
     usual: float,
     ceilings: Ceilings,
-) -> int | None:
-    """Start of the minute, in seconds, since which a finding's rate is back; None while it lasts.
+) -> Turn:
+    """When a finding's rate turned back to the usual one, and whether that is sure by `now`.
 
     It is back when a lower rate explains the counts much better than the finding's, and no route
     (`places` of the group) is over its ceiling since: what lasts must not hide in the sum.
@@ -76,13 +88,14 @@ def back_since(
     away = min(max(finding.value or 0.0, ceiling, 4 * LOWEST), HIGHEST)
     gains = _gains(together, away, max(LOWEST, min(usual, ceiling / 2, away / 2)))
     steps = latest_peak(np.cumsum(gains[::-1])[::-1])
+    gain = float(gains[-steps:].sum())
     is_rare = span == MINUTES and together[1].sum() <= ceiling * together[0].sum()
-    if gains[-steps:].sum() < BACK and not is_rare:
-        return None
     since = minutes[:, -steps:].sum(axis=1)
     is_under = since[1].sum() <= ceiling * since[0].sum()
     is_any_over = any(
         evidence(since[1, at], since[0, at], ceilings.of(group.scope(group.routes[place]))) >= OVER
         for at, place in enumerate(places)
     )
-    return now - steps * MINUTE if is_under and not is_any_over else None
+    is_back = (gain >= BACK or is_rare) and is_under and not is_any_over
+    is_turning = is_back or (gain > 0 and is_under)
+    return Turn(minutes=steps if is_turning else 0, is_back=is_back)

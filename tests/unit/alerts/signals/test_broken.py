@@ -233,6 +233,19 @@ def test_it_clears_when_it_was_under_the_ceiling_for_as_long_as_is_set(clear_min
     assert clear_minutes <= minute - 10 <= clear_minutes + 2
 
 
+def test_healthy_answers_after_a_fix_do_not_lower_the_rate_that_is_to_end() -> None:
+    watched, table = BrokenDetector(BrokenSettings()), usual(0.0)
+    broken = {named(CITED): rate(0.6, 2.0)}
+    healthy = {named(CITED): rate(0.0, 1.0)}
+    _, before = watch(watched, table, 60, broken)[-1]
+    after = watch(watched, table, 30, healthy, first=60)
+    lasting = [found for _, found in after if found.is_open]
+    assert {found.value for found in lasting} == {before.value}
+    assert {found.n for found in lasting} == {before.n}
+    cleared = next(minute for minute, found in after if not found.is_open)
+    assert cleared <= 60 + 20
+
+
 def test_a_route_that_falls_silent_keeps_its_finding_for_a_day() -> None:
     watched, table = BrokenDetector(BrokenSettings()), usual()
     watch(watched, table, 10, {named(CITED): rate(4.0, 4.0)})
