@@ -193,10 +193,13 @@ def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
     n, total, squares = now[:, chosen]
     weight = n / n.sum()
     mean = total / n
-    # The larger spread of past and window: a window that scatters more than usual proves less.
+    # The larger spread of past and window: a window that scatters more than usual proves less. What
+    # hours vary by beyond their requests is that of the past: a move in a part of the answers
+    # scatters by itself, and that must not count twice.
     own = np.maximum(squares - total * mean, 0) / np.maximum(n - 1, 1)
+    inside = np.maximum(past.variance[chosen], np.where(n >= FEW, own, 0))
     usual = past.variance[chosen] * past.phi[chosen]
-    variance = np.maximum(usual, np.where(n >= FEW, own, 0) * past.phi[chosen])
+    variance = inside + usual - past.variance[chosen]
     change = float(weight @ (mean - past.mean[chosen]))
     per_request = weight**2 * (1 / n + 1 / past.n[chosen])
     error = float(np.sqrt(per_request @ variance))

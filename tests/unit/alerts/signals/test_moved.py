@@ -279,6 +279,26 @@ def test_a_few_zeros_more_among_many_ones_come_by_chance(mean: float, *, is_move
     assert bool(found) is is_moved
 
 
+def test_a_move_in_a_part_of_the_answers_is_not_hidden_by_its_own_scatter() -> None:
+    """Hours vary by more than their requests do; what a third of the answers lose is seen still."""
+
+    def level(hour: int, _route: str) -> float:
+        return 0.9 + 0.015 * (-1) ** hour
+
+    table = hours(lambda hour: {named(USE): values(level(hour, "/a"), 80, 0.1)}, 30)
+    start, watched = table.end, MovedDetector(MovedSettings())
+    for place in range(180):
+        minute = start + place * MINUTE
+        mean = level((minute - START) // HOUR, "/a")
+        # Of each hundred answers, thirty have a value of 0.3 from now on.
+        fallen = place >= 120
+        cell = values(0.7 * mean + 0.3 * 0.3, 1.6, 0.3) if fallen else values(mean, 1.6, 0.1)
+        add(table, minute, {named(USE): cell})
+        found = watched.step(table, minute + MINUTE, {})
+    (one,) = found
+    assert abs(one.since_unix_nano // 10**9 - start - 2 * HOUR) <= 5 * MINUTE
+
+
 def test_another_version_of_a_scorer_has_no_past() -> None:
     table, watched = past(flat), MovedDetector(MovedSettings())
     start = table.end
