@@ -37,8 +37,9 @@ BESIDE = frozenset({"rerank_gain"})
 GENERATION = frozenset(
     {GROUNDED, "context_adherence", "completeness", "answer_relevance", "chunk_attribution"}
 )
-LESS = frozenset({"completeness", "answer_relevance"})
-"""What answers lack where chunks hold less or older text, each of them about it as before."""
+BY_CHUNKS = frozenset({"completeness", "answer_relevance", "chunk_attribution"})
+"""What falls, too, where chunks hold less or older text, or are cut anew, each of them about the
+question as before."""
 OF_CHUNKS = (Cause.RETRIEVAL, Cause.CORPUS)
 
 
@@ -224,16 +225,17 @@ def caused_by(
     """Returns the possible causes of a drop of this rubric; `causes` are those of the change.
 
     A drop of a generation rubric has the cause generation only where the chunks of the prompt are
-    steady: worse context makes worse answers too. Answers that lack something may do so by chunks
-    that are as relevant as before, and hold less. Where the prompt alone lost relevance, its chunks
-    were lost on the way. Whether chunks are worse by retrieval or corpus no rubric tells.
+    steady: worse context makes worse answers too. Answers that lack something, or cite what is not
+    there, may do so by chunks that are as relevant as before, and hold less or are torn. Where the
+    prompt alone lost relevance, its chunks were lost on the way. Whether chunks are worse by
+    retrieval or corpus no rubric tells.
     """
     steady = {result.rubric for result in results if result.state is AuditState.STEADY}
     is_prompt_judged = any(result.rubric == PROMPT and result.n for result in results)
     if rubric in GENERATION:
         chunks = PROMPT if is_prompt_judged else RETRIEVED
         own = (Cause.GENERATION,) if chunks in steady else ()
-        return own if own and rubric not in LESS else tuple(dict.fromkeys((*own, *causes)))
+        return own if own and rubric not in BY_CHUNKS else tuple(dict.fromkeys((*own, *causes)))
     if rubric == "factual_accuracy":
         return (Cause.CORPUS,) if GROUNDED in steady else tuple(causes)
     is_lost = rubric in BESIDE or (rubric == PROMPT and RETRIEVED in steady)

@@ -59,9 +59,9 @@ class Leaf:
 
     `prior` is how often it is this one, before any evidence. `falls` are the rubrics whose fall
     makes it, `follows` those that may fall no further than these, `free` those that it may move
-    either way. Every other rubric holds. `marks` are the signals on all traffic without which it
-    is hardly this leaf. `brings` is how often a signal or a kind of notice comes with it; a name
-    that ends with `up` or `down` is a signal that moved there.
+    either way. Every other rubric holds. `marks` are the signals on all traffic, and the kinds of
+    notices, of which without any it is hardly this leaf. `brings` is how often a signal or a kind
+    of notice comes with it; a name that ends with `up` or `down` is a signal that moved there.
     """
 
     cause: Cause
@@ -115,7 +115,7 @@ _CHUNKS = {
 LEAVES: Mapping[str, Leaf] = {
     "retriever": Leaf(
         cause=Cause.RETRIEVAL,
-        prior=0.32,
+        prior=0.29,
         falls=frozenset({Rubric.RETRIEVED}),
         follows=OF_THE_ANSWER,
         free=frozenset({Rubric.PROMPT, Rubric.GAIN}),
@@ -188,6 +188,28 @@ LEAVES: Mapping[str, Leaf] = {
             ChangeKind.RECHUNKED: 0.6,
             ChangeKind.CHUNK_COUNT: 0.4,
             ChangeKind.TOP_K: 0.3,
+        },
+    ),
+    "torn chunks": Leaf(
+        cause=Cause.RETRIEVAL,
+        prior=0.03,
+        falls=frozenset({Rubric.ATTRIBUTED}),
+        follows=frozenset({Rubric.COMPLETE, Rubric.RELEVANT, Rubric.GROUNDED}),
+        # As relevant as before, or a little more or less: a part of a chunk is about less.
+        free=frozenset({Rubric.RETRIEVED, Rubric.PROMPT, Rubric.GAIN}),
+        marks=frozenset({"chunk_characters", ChangeKind.RECHUNKED, ChangeKind.REINDEXED}),
+        brings={
+            "citation_validity": 0.5,
+            "citations": 0.3,
+            "citation_coverage": 0.2,
+            "chunk_characters": 0.7,
+            "context_tokens": 0.5,
+            "chunk_utilization": 0.3,
+            "top_score": 0.4,
+            "score_gap": 0.4,
+            "context_relevance": 0.3,
+            ChangeKind.RECHUNKED: 0.9,
+            ChangeKind.REINDEXED: 0.4,
         },
     ),
     "documents": Leaf(

@@ -187,7 +187,13 @@ def _signal_fits(finding: Finding) -> Fits:
 
 
 def _held(evidence: Evidence) -> list[Witness]:
-    """One witness of each family of numbers that held and of which none moved."""
+    """One witness of each family of numbers that held and of which none moved.
+
+    None where nothing is worse that a layer can have: what held beside slower requests tells of no
+    layer, as no answer is worse.
+    """
+    if not evidence.measured and not any(map(_tells_of_layers, evidence.signals)):
+        return []
     moved = {_family(finding.signal) for finding in evidence.signals}
     best: dict[str, Witness] = {}
     for name in evidence.held:
@@ -201,6 +207,11 @@ def _held(evidence: Evidence) -> list[Witness]:
         if family not in moved and _spread(fits) > _spread(best.get(family, NOTHING).fits):
             best[family] = witness
     return list(best.values())
+
+
+def _tells_of_layers(finding: Finding) -> bool:
+    """Whether a signal is of answers or their chunks, not of time, money or traffic."""
+    return bool(finding.causes) or _spread(_signal_fits(finding)) > 0
 
 
 def _family(signal: str) -> str:
@@ -255,11 +266,12 @@ def _unseen(evidence: Evidence) -> Witness:
     """The prices of leaves of which nothing of their own is seen."""
     measured = {each.rubric for each in evidence.measured}
     seen = {finding.signal.partition(":")[0] for finding in evidence.signals}
+    marks = seen | {notice.kind for notice in evidence.notices}
     fits = dict.fromkeys(LEAVES, 0.0)
     for name, leaf in LEAVES.items():
         if leaf.falls and measured and not leaf.falls & measured:
             fits[name] = -UNSEEN
-        if leaf.marks and (measured or seen) and not leaf.marks & seen:
+        if leaf.marks and (measured or seen) and not leaf.marks & marks:
             fits[name] = -UNMARKED
     return Witness(words="", fits=fits)
 

@@ -304,6 +304,9 @@ def test_what_answers_lack_may_be_of_chunks_that_hold_less_though_relevance_is_s
     assert caused_by("completeness", steady, cut) == (Cause.GENERATION, Cause.RETRIEVAL)
     assert caused_by("completeness", steady, ()) == (Cause.GENERATION,)
     assert caused_by("completeness", [result(RELEVANCE)], cut) == cut
+    # Cut anew, another chunk holds what an answer cites.
+    assert caused_by("chunk_attribution", steady, cut) == (Cause.GENERATION, Cause.RETRIEVAL)
+    assert caused_by("chunk_attribution", steady, ()) == (Cause.GENERATION,)
 
 
 def test_the_progress_line_says_what_could_be_shown_by_when() -> None:

@@ -64,12 +64,34 @@ def test_over_fetching_is_retrieval() -> None:
     assert said(signals=("chunk_utilization", "context_chunks")).cause is R
 
 
+TEARS = {ChangeKind.RECHUNKED, ChangeKind.REINDEXED}
+"""Chunks that are cut anew tear what answers cite: these fit a fall of attribution."""
+
+
 @pytest.mark.parametrize(("levels", "cause"), RULES)
 @pytest.mark.parametrize("kind", [kind for kind in ChangeKind if kind is not ChangeKind.DOCUMENTS])
 def test_a_change_that_fits_not_lowers_a_verdict_and_turns_none(
     levels: Levels, cause: Cause, kind: ChangeKind
 ) -> None:
-    assert said(levels, kinds=(kind,)).cause in (cause, None)
+    fits = {cause, None} | ({R} if Rubric.ATTRIBUTED in levels and kind in TEARS else set())
+    assert said(levels, kinds=(kind,)).cause in fits
+
+
+@pytest.mark.parametrize(
+    ("levels", "signals"),
+    [
+        ({}, ("citation_validity",)),
+        ({}, ("citation_validity", "chunk_characters")),
+        ({**CHUNKS_HELD, Rubric.ATTRIBUTED: -0.2}, ()),
+        ({Rubric.RETRIEVED: 0.03, Rubric.PROMPT: -0.02, Rubric.ATTRIBUTED: -0.15}, ("citations",)),
+    ],
+)
+def test_citations_torn_by_chunks_that_are_cut_anew_are_retrieval(
+    levels: Levels, signals: tuple[str, ...]
+) -> None:
+    assert said(levels, signals, (ChangeKind.RECHUNKED,)).cause is R
+    # By themselves they are the model's.
+    assert said(levels, tuple({*signals} - {"chunk_characters"})).cause is G
 
 
 def test_the_reranker_is_told_from_the_retriever_by_what_reached_the_prompt() -> None:
@@ -164,6 +186,14 @@ def test_refusals_beside_chunks_that_held_are_generation() -> None:
     moves = (*refused, signal("chunk_characters", Layer.RETRIEVAL))
     both = verdict(Evidence(signals=moves, held=("score_gap",)))
     assert both.likely == verdict(Evidence(signals=moves)).likely
+
+
+def test_what_held_beside_slower_requests_tells_of_no_layer() -> None:
+    held = ("chunk_utilization", "context_relevance", "score_gap", "top_score")
+    slow = Evidence(signals=(signal("seconds_total"),), held=held)
+    assert verdict(slow) == LayerVerdict()
+    release = replace(slow, notices=(notice("r", 0, ChangeKind.RELEASE),))
+    assert verdict(release).cause is None
 
 
 def test_signals_of_one_family_count_once() -> None:
