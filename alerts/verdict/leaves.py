@@ -115,7 +115,7 @@ _CHUNKS = {
 LEAVES: Mapping[str, Leaf] = {
     "retriever": Leaf(
         cause=Cause.RETRIEVAL,
-        prior=0.29,
+        prior=0.32,
         falls=frozenset({Rubric.RETRIEVED}),
         follows=OF_THE_ANSWER,
         free=frozenset({Rubric.PROMPT, Rubric.GAIN}),
@@ -171,7 +171,7 @@ LEAVES: Mapping[str, Leaf] = {
     ),
     "too little context": Leaf(
         cause=Cause.RETRIEVAL,
-        prior=0.03,
+        prior=0.015,
         falls=frozenset({Rubric.COMPLETE}),
         follows=frozenset({Rubric.RELEVANT, Rubric.GROUNDED}),
         free=frozenset({Rubric.GAIN}),
@@ -192,11 +192,10 @@ LEAVES: Mapping[str, Leaf] = {
     ),
     "torn chunks": Leaf(
         cause=Cause.RETRIEVAL,
-        prior=0.03,
+        prior=0.02,
         falls=frozenset({Rubric.ATTRIBUTED}),
         follows=frozenset({Rubric.COMPLETE, Rubric.RELEVANT, Rubric.GROUNDED}),
-        # As relevant as before, or a little more or less: a part of a chunk is about less.
-        free=frozenset({Rubric.RETRIEVED, Rubric.PROMPT, Rubric.GAIN}),
+        free=frozenset({Rubric.GAIN}),
         marks=frozenset({"chunk_characters", ChangeKind.RECHUNKED, ChangeKind.REINDEXED}),
         brings={
             "citation_validity": 0.5,
