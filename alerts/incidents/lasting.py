@@ -182,11 +182,24 @@ def _end_of_audit(
     # All signals beside the audit have cleared, and one of them after the audit ended.
     if ends and all(ends) and max(ends) > finding.seen_unix_nano:
         return max(ends)
+    if end := _end_of_numbers(finding, signals, audits):
+        return end
     if is_stale_audit(finding, now, settings) or any(
         _is_settled(fix, audits, now) for fix in fixes_of(finding, incident, settings)
     ):
         return now
     return 0
+
+
+def _end_of_numbers(finding: Finding, signals: Collection[Finding], audits: Iterable[Audit]) -> int:
+    """When the numbers were back for which alone an audit was made; 0 while one lasts.
+
+    On a slow route the audit may end after them: its drop is of the time before.
+    """
+    sources = {name for audit in audits if _is_of(finding, audit) for name in audit.sources}
+    own = [signal for signal in signals if signal.finding_id in sources]
+    ends = [signal.cleared_unix_nano for signal in own]
+    return max(ends) if ends and len(own) == len(sources) and all(ends) else 0
 
 
 def fixes_of(

@@ -374,6 +374,29 @@ def test_an_audit_ends_with_the_signals_beside_it() -> None:
     assert not events
 
 
+def test_an_audit_of_a_number_that_ends_after_the_number_is_back_keeps_nothing_open() -> None:
+    number = moved("m", 0)
+    audit = Audit(
+        audit_id="a",
+        service="desk",
+        environment="prod",
+        anchor_unix_nano=at(0),
+        started_unix_nano=at(20),
+        ended_unix_nano=at(110),
+        sources=("m",),
+    )
+    opened, _ = folded((), [number], 20)
+    back, _ = folded(opened, [cleared(number, 100)], 100)
+    drop = finding("audit-a-completeness", 0, kind=FindingKind.AUDIT, signal="completeness")
+    late = replace(drop, seen_unix_nano=at(110))
+    done, _ = folded(back, [late], 110, audits=(audit,))
+    assert the_one(done).state is IncidentState.RESOLVED
+    # Of a change, nothing but its fix tells the end.
+    of_change = replace(audit, sources=("m", "n"))
+    open_still, _ = folded(back, [late], 110, audits=(of_change,))
+    assert the_one(open_still).state is IncidentState.OPEN
+
+
 def test_an_audit_alone_ends_with_the_fix_or_after_a_day() -> None:
     change = notice("n", 0, before="v1", after="v2")
     audit = finding("x", 0, kind=FindingKind.AUDIT, seen_unix_nano=at(60))
