@@ -170,17 +170,22 @@ def _at_most(value: object, bar: float) -> bool:
 def of_pairs(found: Sequence[PairResult]) -> Figures:
     """The share of pairs that became what they are."""
     two = [result for result in found if result.pair.are_two]
+    too_often = [result for result in found if result.pages > 1 + result.pair.are_two]
     figures: dict[str, object] = {
         "pairs": len(found),
         "right": _share(sum(result.is_right for result in found), len(found)),
         "right_of_two": _share(sum(result.is_right for result in two), len(two)),
+        "paged_too_often": [f"{one.pair.first}, {one.pair.second}" for one in too_often],
         "wrong": [
             f"{result.pair.first}, {result.pair.gap} min, {result.pair.second}: {result.lines}"
             for result in found
             if not result.is_right
         ],
     }
-    bars = {f"pairs: >= {PAIRS_RIGHT} right": _at_least(figures["right_of_two"], PAIRS_RIGHT)}
+    bars = {
+        f"pairs: >= {PAIRS_RIGHT} right": _at_least(figures["right_of_two"], PAIRS_RIGHT),
+        "pairs: one fault never two pages": not too_often,
+    }
     return figures, bars
 
 
