@@ -49,6 +49,8 @@ def passing(store: Store, *numbers: int) -> list[int]:
         "minutes": [NOW - 60],
         "trace_ids": [f"{number:032x}" for number in numbers],
         "rubric": "guard_i1",
+        "labels": [],
+        "unscored": [],
     }
     return [int(row["trace_id"], 16) for row in store.read("neighbours_passing", parameters)]
 

@@ -41,13 +41,19 @@ def passing(store: Store, issue: Issue) -> list[ComparedRecord]:
 
     The sample is of its last day alone if the whole time exceeds the limits of a query.
     """
-    parameters = _place(issue) | {"routes": list(issue.routes), "rubric": issue.rubric}
+    parameters = _place(issue) | {"routes": list(issue.routes)} | passing_rubric(issue)
     last_day = {"first": max(0, issue.last_unix_nano // 10**9 - DAY)}
     try:
         rows = store.read("cause_passing", parameters, priority=Priority.SCAN)
     except QueryFailed:
         rows = store.read("cause_passing", parameters | last_day, priority=Priority.SCAN)
     return [_record(row) for row in rows]
+
+
+def passing_rubric(issue: Issue) -> dict[str, object]:
+    """Parameters of the queries for what passes an issue's rubric, and has none of its labels."""
+    labels = [part.strip() for part in issue.label.split(",") if part.strip()]
+    return {"rubric": issue.rubric, "labels": labels}
 
 
 def explained(store: Store, since_unix_nano: int) -> tuple[dict[str, int], int]:

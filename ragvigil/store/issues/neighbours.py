@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragvigil.model.issue import Issue, Likeness
+from ragvigil.model.issue import SHOWN_BY_INCIDENTS, Issue, Likeness
 from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.issues import causes
 from ragvigil.store.issues.failing_rows import KeptFailure
@@ -37,8 +37,8 @@ ORDER = tuple(Likeness)
 class Neighbour:
     """A record that passes, on the route of the failing record that it stands beside.
 
-    It fails nothing, and the issue's rubric has scored it. `likeness` is 0..1: the cosine of both
-    questions, or the share of words that both have.
+    It fails nothing, and passes the issue's rubric where one has scored it. `likeness` is 0..1: the
+    cosine of both questions, or the share of words that both have.
     """
 
     beside_trace_id: str
@@ -118,7 +118,8 @@ def _passing(
     parameters = {
         "minutes": sorted({each.minute for each in candidates}),
         "trace_ids": sorted({each.key[0] for each in candidates}),
-        "rubric": issue.rubric,
+        "unscored": sorted(SHOWN_BY_INCIDENTS),
+        **causes.passing_rubric(issue),
     }
     rows = store.read("neighbours_passing", parameters)
     return {(row["trace_id"], row["record_id"]): row for row in rows}

@@ -1,5 +1,5 @@
 -- A random sample, the same each time, of records of these routes that fail nothing, with their
--- dimensions. Records that the rubric has scored come first: less is known of the others.
+-- dimensions. Records that pass the rubric come first: less is known of the others.
 SELECT
     trace_id, record_id, toUnixTimestamp64Nano(time) AS time_nanos, route, query,
     llm_model, embedding_model, reranker_model, prompt_version, index_epoch, temperature, max_tokens,
@@ -21,7 +21,8 @@ ORDER BY
         WHERE minute >= toDateTime({first:UInt32}, 'UTC')
             AND minute <= toDateTime({last:UInt32}, 'UTC')
             AND service = {service:String} AND environment = {environment:String}
-            AND rubric = {rubric:String} AND value IS NOT NULL AND failed = 0
+            AND rubric = {rubric:String}
+        @passed
     ) DESC,
     cityHash64(trace_id, record_id)
 LIMIT {limit:UInt32}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragvigil.model.issue import Likeness
+from ragvigil.model.issue import OTHER_CHUNKS, Likeness
 from ragvigil.model.outcome import Outcome
 from ragvigil.model.record import Dimensions
 from ragvigil.store.engine.store import Store
@@ -96,6 +96,50 @@ def test_what_fails_or_is_of_another_route_is_no_neighbour(store: Store) -> None
         ],
     )
     assert neighbours(store, ISSUE, [member]) == []
+
+
+def refusing(made: Outcome) -> Outcome:
+    """The same answer, refused."""
+    (scored,) = made.records
+    scores = [
+        replace(score, label="refused") if score.rubric == "refusal" else score
+        for score in scored.scores
+    ]
+    return replace(made, records=(replace(scored, scores=tuple(scores)),))
+
+
+def test_beside_a_refusal_stands_an_answer_and_no_refusal_of_before(store: Store) -> None:
+    member = failing(1, "How long do refunds take?")
+    keep(store, member)
+    keep_outcomes(
+        store,
+        [
+            refusing(answered(10, "How long do refunds take?", ago=HOUR)),
+            answered(11, "How long do refunds take?", ago=2 * HOUR),
+        ],
+    )
+    refusals = replace(ISSUE, rubric="refusal", label="refused")
+    (neighbour,) = neighbours(store, refusals, [member])
+    assert neighbour.trace_id == f"{11:032x}"
+
+
+@pytest.mark.parametrize(
+    ("rubric", "label"), [("answer_words", "short"), (OTHER_CHUNKS, "other_chunks")]
+)
+def test_beside_what_no_rubric_scores_stands_an_answer_that_fails_nothing(
+    store: Store, rubric: str, label: str
+) -> None:
+    member = failing(1, "How long do refunds take?")
+    keep(store, member, failing(10, "How long do refunds take?"))
+    keep_outcomes(
+        store,
+        [
+            answered(10, "How long do refunds take?", ago=60),
+            answered(11, "How long do refunds take?", ago=HOUR),
+        ],
+    )
+    (neighbour,) = neighbours(store, replace(ISSUE, rubric=rubric, label=label), [member])
+    assert neighbour.trace_id == f"{11:032x}"
 
 
 def test_without_the_same_question_the_nearest_by_words_is_shown_if_it_is_near(
