@@ -17,6 +17,7 @@ from ragvigil.llm.outcome import Failure as NoTurn
 from ragvigil.llm.outcome import Purpose, Usage
 from ragvigil.llm.prices import Price
 from ragvigil.llm.settings import LlmSettings, price_of
+from ragvigil.model.incident import Incident
 from ragvigil.model.issue import ComparedRecord, Failure
 from tests.issues import NANOS, NOW, failure, issue
 from tests.llm_server import LlmServer, serving
@@ -104,6 +105,9 @@ class Shelf:
     def changes(self) -> Sequence[Change]:
         before = ISSUE.first_unix_nano - 600 * NANOS
         return [Change(time_unix_nano=before, kind="index_epoch", text="v6 -> v7")]
+
+    def incident(self) -> Incident | None:
+        return None
 
     def trace(self, trace_id: str) -> Sequence[Form]:
         self.reads += 1

@@ -19,6 +19,7 @@ from clustering.issues.incident_group import (
     is_more_frequent,
     own_failures,
 )
+from clustering.issues.incident_words import change_words
 from clustering.issues.matching import Placement, opening_event, without_members
 from clustering.issues.members import with_member
 from clustering.issues.provisional import Key
@@ -231,7 +232,7 @@ def _window(incident: Incident, now: float, usual: Mapping[Shown, float]) -> Inc
         first=first,
         last=min(last, onset + LONGEST),
         onset=onset // 60 * 60,
-        change=names.change_words(incident),
+        change=change_words(incident),
         usual=usual,
     )
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from clustering.failures.masking import MARK
 from clustering.grouping.tfidf import distinctive_phrases
-from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.issue import Issue
-from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.wording.problems import SEPARATOR, verb_of
 
 NAMED_BY = 3
@@ -40,45 +38,6 @@ _GRAMMAR = """
     when where whether which while whom whose will with without would your yours
 """
 GRAMMAR = frozenset(_GRAMMAR.split())
-CHANGES: Mapping[ChangeKind, str] = {
-    ChangeKind.RECHUNKED: "chunks are cut otherwise",
-    ChangeKind.REEMBEDDED: "the embedding changed",
-    ChangeKind.OTHER_CHUNKS: "the index returns other chunks",
-    ChangeKind.OTHER_ORDER: "chunks come in another order",
-    ChangeKind.RERANKED: "the reranker keeps other chunks",
-    ChangeKind.DOCUMENTS: "documents changed",
-    ChangeKind.REINDEXED: "the index was built anew",
-    ChangeKind.CHUNK_COUNT: "another number of chunks is retrieved",
-    ChangeKind.EMBEDDING_MODEL: "the embedding model changed",
-    ChangeKind.RERANKER: "the reranker changed",
-    ChangeKind.INDEX: "the index version changed",
-    ChangeKind.LLM_MODEL: "the model changed",
-    ChangeKind.PROMPT: "the prompt changed",
-    ChangeKind.TEMPERATURE: "the temperature changed",
-    ChangeKind.MAX_TOKENS: "the token limit changed",
-    ChangeKind.TOP_K: "top-k changed",
-    ChangeKind.RELEASE: "a release",
-}
-STATED = frozenset(
-    {
-        ChangeKind.CHUNK_COUNT,
-        ChangeKind.EMBEDDING_MODEL,
-        ChangeKind.INDEX,
-        ChangeKind.LLM_MODEL,
-        ChangeKind.MAX_TOKENS,
-        ChangeKind.PROMPT,
-        ChangeKind.RERANKER,
-        ChangeKind.TEMPERATURE,
-        ChangeKind.TOP_K,
-    }
-)
-"""Changes whose values tell two of them apart."""
-LONGEST_VALUE = 30
-LAYERS: Mapping[Cause, str] = {
-    Cause.RETRIEVAL: "since retrieval got worse",
-    Cause.CORPUS: "since documents changed",
-    Cause.GENERATION: "while retrieval is unchanged",
-}
 
 TITLE = """\
 Each line between {delimiter} is the reason, as JSON, why an answer of a question answering \
@@ -141,26 +100,6 @@ def name(
         f"on {routes[0]}" if len(routes) == 1 and routes[0] else "",
     )
     return SEPARATOR.join(filter(None, parts))
-
-
-def change_words(incident: Incident) -> str:
-    """What an incident says of the cause, in words; empty where it says nothing."""
-    known = (change for change in incident.suspects if change.kind in CHANGES)
-    if change := next(known, None):
-        if change.kind is ChangeKind.OTHER_CHUNKS and change.after:
-            # In words: the same few for all are junk, others for some questions a broken index.
-            return f"since the index returns {change.after}"
-        return " ".join(filter(None, ("since", CHANGES[change.kind], _values(change))))
-    if incident.verdict.part == RERANKER:
-        return "since reranking got worse"
-    return LAYERS.get(incident.cause, "") if incident.cause else ""
-
-
-def _values(change: Notice) -> str:
-    """From which value to which, where the service states short ones."""
-    values = (change.before, change.after)
-    is_short = all(values) and max(map(len, values)) <= LONGEST_VALUE
-    return f"({change.before} → {change.after})" if change.kind in STATED and is_short else ""
 
 
 def _topic(questions: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from ragvigil.model.incident import Incident
 from ragvigil.model.issue import ComparedRecord, Failure
 
 Form: TypeAlias = Mapping[str, Any]
@@ -47,6 +48,9 @@ class IssueReader(Protocol):
 
     def changes(self) -> Sequence[Change]:
         """Changes of its service since the day before its first member, oldest first."""
+
+    def incident(self) -> Incident | None:
+        """The incident whose answers the issue holds; None where it is of none."""
 
     def trace(self, trace_id: str) -> Sequence[Form]:
         """The records of a trace in full; none where the service has no such trace."""

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from clustering.issues.incident_words import SuspectedChange, suspected
 from clustering.rca.contrasts import Contrast, contrasts
 from clustering.rca.reader import Change, IssueReader
+from ragvigil.model.incident import Incident
 from ragvigil.model.issue import Failure, Issue
 from ragvigil.model.text import one_line
 
@@ -35,7 +37,10 @@ class HourCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The contents of the report; `nearby` are changes around the first member."""
+    """The contents of the report; `nearby` are changes around the first member.
+
+    `incident` is that whose answers the issue holds, None where it is of none.
+    """
 
     suspects: tuple[Contrast, ...]
     compared: tuple[int, int]
@@ -43,6 +48,7 @@ class Facts:
     hours: tuple[HourCounts, ...]
     nearby: tuple[Change, ...]
     examples: tuple[Failure, ...]
+    incident: Incident | None = None
 
 
 def facts_of(issue: Issue, reading: IssueReader, terms: Sequence[str]) -> Facts:
@@ -55,6 +61,7 @@ def facts_of(issue: Issue, reading: IssueReader, terms: Sequence[str]) -> Facts:
         hours=hours_of(reading, members),
         nearby=_nearby(issue, reading.changes()),
         examples=_examples(members),
+        incident=reading.incident(),
     )
 
 
@@ -116,13 +123,32 @@ def _suspects(facts: Facts) -> Iterator[str]:
         yield f"  {contrast.dimension} = {contrast.value}: {ours}, {passing_share}"
 
 
+def likely_cause(facts: Facts) -> str:
+    """What the issue's incident knows of its cause, in a sentence; empty where it knows none."""
+    changes = suspected(facts.incident) if facts.incident else []
+    return f"Most likely {_when(changes[0])}." if changes else ""
+
+
+def _when(change: SuspectedChange) -> str:
+    routes = f" on {', '.join(change.routes)}" if change.routes else ""
+    return f"{change.words}, first seen {time_text(change.since_unix_nano)}{routes}"
+
+
 def _changes(issue: Issue, facts: Facts) -> Iterator[str]:
+    incident = facts.incident
+    if incident and incident.findings:
+        yield f"Incident since {time_text(incident.since_unix_nano)}: {incident.findings[0].words}"
+    if incident and incident.suspects:
+        for change in suspected(incident)[: MOST_CHANGES - 1]:
+            yield f"Suspected change: {_when(change)}"
+        return
     if not facts.nearby:
         yield "No change of the service is known shortly before its first member."
-    for change in facts.nearby[:MOST_CHANGES]:
-        minutes = round((issue.first_unix_nano - change.time_unix_nano) / (60 * NANOS))
+    most = MOST_CHANGES - 1 if incident else MOST_CHANGES
+    for near in facts.nearby[:most]:
+        minutes = round((issue.first_unix_nano - near.time_unix_nano) / (60 * NANOS))
         side = f"{minutes} min before" if minutes >= 0 else f"{-minutes} min after"
-        yield f"Change {side} the first: {change.kind} {change.text}".rstrip()
+        yield f"Change {side} the first: {near.kind} {near.text}".rstrip()
 
 
 def _words(facts: Facts) -> Iterator[str]:

@@ -7,13 +7,15 @@ from typing import Any, TypeVar
 
 from clustering.issues.names import telling
 from clustering.rca.reader import Change, Form, Hour
+from ragvigil.model.incident import Incident
 from ragvigil.model.issue import ComparedRecord, Failure, Issue
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import causes, memberships
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.records import records
 from ragvigil.store.records.record_filter import RecordFilter
-from ragvigil.store.watch import deploys, notices
+from ragvigil.store.watch import deploys, incidents, notices
+from ragvigil.store.watch.incidents import IncidentFilter
 
 Read = TypeVar("Read")
 MOST_MEMBERS = 2000
@@ -59,6 +61,10 @@ class StoreIssueReader:
     def changes(self) -> Sequence[Change]:
         """Marked deploys and noticed changes of the issue's environment, or of any."""
         return self._once("changes", self._changes)
+
+    def incident(self) -> Incident | None:
+        """As it is stored, with its findings and suspects."""
+        return self._once("incident", self._incident)
 
     def trace(self, trace_id: str) -> Sequence[Form]:
         """The trace's records, of any service: the caller filters them."""
@@ -118,6 +124,12 @@ class StoreIssueReader:
             [*marked, *noticed],
             key=lambda change: (change.time_unix_nano, change.kind, change.route),
         )
+
+    def _incident(self) -> Incident | None:
+        if not self._issue.incident_id:  # an empty filter would find any
+            return None
+        filter_ = IncidentFilter(incident_id=self._issue.incident_id)
+        return next(iter(incidents.find(self._store, filter_)), None)
 
     def _is_here(self, environment: str) -> bool:
         return environment in ("", self._issue.environment)

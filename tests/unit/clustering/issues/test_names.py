@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import doctest
 import json
-from dataclasses import replace
 
 import pytest
 
 from clustering.issues import names
-from clustering.issues.names import (
-    change_words,
-    is_open_to_names,
-    name,
-    telling,
-    title_prompt,
-)
+from clustering.issues.names import is_open_to_names, name, telling, title_prompt
 from ragvigil.model.issue import Issue
-from ragvigil.model.notice import ChangeKind, Notice
 from tests.unit.clustering.issue_examples import issue
-from tests.unit.clustering.issues.test_incident_issues import incident_of
 
 
 def test_the_examples_hold() -> None:
@@ -57,40 +48,6 @@ def test_chunks_about_something_else_are_not_chunks_that_do_not_fit() -> None:
     )
     assert junk == "Answers get no chunk about what they were asked"
     assert wrong == "Answers get chunks that do not fit the question"
-
-
-@pytest.mark.parametrize(
-    ("kind", "before", "after", "expected"),
-    [
-        (ChangeKind.PROMPT, "v3", "v6", "since the prompt changed (v3 → v6)"),
-        (ChangeKind.PROMPT, "", "v6", "since the prompt changed"),
-        (ChangeKind.PROMPT, "v3", "sha:" + "0" * 64, "since the prompt changed"),
-        (ChangeKind.RECHUNKED, "80", "20", "since chunks are cut otherwise"),
-        (
-            ChangeKind.OTHER_CHUNKS,
-            "as usual",
-            "the same 3 chunks for every question",
-            "since the index returns the same 3 chunks for every question",
-        ),
-        (ChangeKind.OTHER_CHUNKS, "", "", "since the index returns other chunks"),
-    ],
-)
-def test_a_name_says_from_which_value_to_which(
-    kind: ChangeKind, before: str, after: str, expected: str
-) -> None:
-    change = Notice(
-        notice_id="n1",
-        kind=kind,
-        service="desk",
-        environment="prod",
-        route="/ask",
-        since_unix_nano=1,
-        noticed_unix_nano=2,
-        requests=12,
-        before=before,
-        after=after,
-    )
-    assert change_words(replace(incident_of("refusal:refused"), suspects=(change,))) == expected
 
 
 def test_answers_that_are_shorter_are_told_from_longer_ones() -> None:

@@ -34,6 +34,7 @@ from tests.outcomes import CHUNK, NOW, outcome_of
 from tests.patience import PATIENCE_SECONDS
 from tests.root_causes import finding
 from tests.tool_turns import answers, calling
+from tests.unit.clustering.issues.test_incident_issues import incident_of, open_incident
 
 AT = NOW // NANOS * NANOS
 LATER = AT / NANOS + 3600
@@ -152,6 +153,16 @@ def test_what_is_read_is_of_the_issue_and_its_routes(store: Store) -> None:
     rows = reading.search(route="/other", rubric="", label="")
     assert [row["trace_id"] for row in rows] == [trace_id(201)]
     assert terms_of(store, ISSUE, ["i1"]) == ()
+
+
+def test_the_incident_is_that_whose_answers_the_issue_holds(store: Store) -> None:
+    incident = incident_of("refusal:refused")
+    open_incident(store, incident)
+    own = replace(ISSUE, incident_id=incident.incident_id)
+    found = StoreIssueReader(store, own, ["i1"]).incident()
+    assert found is not None
+    assert found.findings == incident.findings
+    assert StoreIssueReader(store, ISSUE, ["i1"]).incident() is None
 
 
 def test_what_is_too_much_to_compare_is_compared_for_the_last_day(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clustering.rca.reader import Change
-from clustering.rca.report import LINE, facts_of, lines
+from clustering.rca.report import LINE, facts_of, likely_cause, lines, time_text
+from ragvigil.model.incident import Incident
 from ragvigil.model.issue import ComparedRecord
+from ragvigil.model.notice import ChangeKind
 from tests.issues import NANOS, NOW, failure
 from tests.root_causes import ISSUE, MEMBERS, Shelf
+from tests.unit.clustering.issues.test_incident_issues import incident_of
+from tests.unit.clustering.issues.test_incident_words import noticed
 
 MINUTE = 60 * NANOS
 
@@ -37,6 +43,12 @@ def test_it_stays_short_whatever_strangers_write() -> None:
         def failing(self):  # type: ignore[no-untyped-def]
             return [_with_many(record) for record in super().failing()]
 
+        def incident(self):  # type: ignore[no-untyped-def]
+            changes = [
+                noticed(ChangeKind.PROMPT, f"{n}", "v" * 9, route=f"/{n}" * 99) for n in range(9)
+            ]
+            return replace(incident_of("refusal:refused"), suspects=tuple(changes))
+
     report = lines(ISSUE, facts_of(ISSUE, Loud(), ["word " * 100] * 50))
     assert len(report) <= 17
     assert max(map(len, report)) <= LINE + 3
@@ -52,6 +64,29 @@ def _with_many(record: ComparedRecord) -> ComparedRecord:
         route=record.route,
         dimensions={**record.dimensions, **many},
     )
+
+
+class Told(Shelf):
+    """The answers of an incident that suspects a change of the prompt on both routes."""
+
+    def incident(self) -> Incident:
+        changes = [
+            noticed(ChangeKind.PROMPT, "v3", "v6", route=route, since=(NOW - ago) * NANOS)
+            for route, ago in (("/fees", 3600), ("/refunds", 7200))
+        ]
+        return replace(incident_of("refusal:refused"), suspects=tuple(changes))
+
+
+def test_it_says_what_the_incident_knows() -> None:
+    facts = facts_of(ISSUE, Told(), ())
+    report = lines(ISSUE, facts)
+    since = time_text((NOW - 7200) * NANOS)
+    prompt = f"the prompt changed (v3 → v6), first seen {since} on /fees, /refunds"
+    assert report[5].startswith("Incident since ")
+    assert report[5].endswith(": answers refuse")
+    assert report[6] == f"Suspected change: {prompt}"
+    assert likely_cause(facts) == f"Most likely {prompt}."
+    assert likely_cause(facts_of(ISSUE, Shelf(), ())) == ""
 
 
 def test_what_is_not_known_is_said_and_never_zero() -> None:
