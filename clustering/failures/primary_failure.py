@@ -37,6 +37,29 @@ class Spike(Protocol):
         ...
 
 
+class ByRubric(Protocol):
+    """Failing records, or a count of them, with the rubric that decides."""
+
+    @property
+    def kind(self) -> FailureKind:
+        """Why they fail."""
+        ...
+
+    @property
+    def rubric(self) -> str:
+        """The rubric by which they fail first; empty for none."""
+        ...
+
+
+def fails_without_incident(failing: ByRubric, fails_below: Mapping[str, float]) -> bool:
+    """Whether it fails by a bar, an error or a complaint, and not only by what an incident shows.
+
+    A refusal has no bar: in the minutes that an incident may have begun in, usual refusals fail
+    like its own. `fails_below` maps rubrics to bars (0..1).
+    """
+    return failing.kind is not FailureKind.RUBRIC or failing.rubric in fails_below
+
+
 def failure_of(
     record: RagRecord,
     scores: Sequence[Score],

@@ -7,10 +7,11 @@ who asks, and nothing of that is kept.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clustering.failures.primary_failure import fails_without_incident
 from clustering.issues.counts import Count, SampledMembers, count
 from clustering.issues.failure_baseline import key_of_tally
 from clustering.issues.names import name, telling
@@ -69,14 +70,20 @@ class TooFew(ValueError):
     """There is nothing to cluster; `str(error)` says why."""
 
 
-def kinds(store: Store, now: float, days: int) -> list[BackgroundKind]:
-    """What fails outside of issues since `days` before `now` (seconds), the most first."""
+def kinds(
+    store: Store, now: float, days: int, fails_below: Mapping[str, float]
+) -> list[BackgroundKind]:
+    """What fails outside of issues since `days` before `now` (seconds), the most first.
+
+    `fails_below` maps rubrics to bars (0..1); what fails by none of them is only of an incident.
+    """
     since = int(now) - days * DAY
     loose = memberships.tally(store, since, is_loose=True)
     traffic = memberships.requests(store, since)
     by_key: dict[Key, list[Tally]] = defaultdict(list)
     for tally in loose:
-        by_key[key_of_tally(tally)].append(tally)
+        if fails_without_incident(tally, fails_below):
+            by_key[key_of_tally(tally)].append(tally)
     found = []
     for key, rows in by_key.items():
         routes = tuple(sorted({row.route for row in rows}))

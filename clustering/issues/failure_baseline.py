@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from clustering.failures.primary_failure import fails_without_incident
 from clustering.issues.background_rate import Background, is_above
 from clustering.issues.provisional import Key
 from ragvigil.model.issue import FailureKind
@@ -31,10 +32,14 @@ KEPT_SECONDS = 600.0
 
 
 class FailureBaseline:
-    """Holds the traffic of the past `days`, and the failures of that time that are in no issue."""
+    """Holds the traffic of the past `days`, and the failures of that time that are in no issue.
 
-    def __init__(self, store: Store, days: int) -> None:
+    What failed only because an incident showed it is none of them: it was seldom looked for.
+    """
+
+    def __init__(self, store: Store, days: int, fails_below: Mapping[str, float]) -> None:
         self._store, self._seconds = store, days * 24 * HOUR
+        self._fails_below = fails_below
         self._loose: list[Tally] = []
         self._requests: list[Requests] = []
         self._now = 0.0
@@ -51,9 +56,12 @@ class FailureBaseline:
         """Reads the failures in no issue, and the traffic if it is old. Raises StoreError."""
         self._now = now
         since = int(now - self._seconds)
-        self._loose = memberships.tally(
+        tallies = memberships.tally(
             self._store, since, is_loose=True, bin_seconds=24 * HOUR, priority=Priority.TICK
         )
+        self._loose = [
+            tally for tally in tallies if fails_without_incident(tally, self._fails_below)
+        ]
         if now - self._read >= KEPT_SECONDS:
             self._requests = memberships.requests(self._store, since, priority=Priority.TICK)
             self._read = now

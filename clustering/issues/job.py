@@ -49,14 +49,17 @@ class IssueJob:
         self._store, self._clock = store, clock
         self._vectors = FailureEmbedder(inference)
         self._ledger = IssueLedger(store, clock)
-        self._baseline = baseline = FailureBaseline(store, settings.residue_days)
+        self._baseline = baseline = FailureBaseline(store, settings.residue_days, fails_below)
         self._placing = PlaceJob(
             store, self._ledger, self._vectors, baseline, settings, fails_below, joined
         )
         self._ageing = AgeingJob(store, baseline)
-        self._clustering = ReclusterJob(store, self._ledger, baseline, settings, cluster)
+        self._clustering = ReclusterJob(
+            store, self._ledger, baseline, settings, fails_below, cluster
+        )
         self._merging = MergeJob(store, self._ledger, settings.residue_days, cluster)
         self._cluster, self._days = cluster, settings.residue_days
+        self._fails_below = fails_below
 
     def run(self) -> None:
         """The minute's turn. Raises StoreError; the next turn continues from the store."""
@@ -126,7 +129,7 @@ class IssueJob:
 
     def background(self) -> list[BackgroundKind]:
         """What fails outside of issues, by kind, the most first. Raises StoreError."""
-        return background_list.kinds(self._store, self._clock(), self._days)
+        return background_list.kinds(self._store, self._clock(), self._days, self._fails_below)
 
     def background_groups(self) -> list[BackgroundGroup]:
         """The failures outside of issues, clustered now; nothing of it is kept. Takes seconds.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from clustering import metrics
 from clustering.failures.change_feed import ChangeFeed, read_updates
+from clustering.failures.primary_failure import fails_without_incident
 from clustering.issues import matching
 from clustering.issues.background_rate import LEAST_MEMBERS
 from clustering.issues.failure_baseline import key_of_tally
@@ -19,7 +20,7 @@ from clustering.issues.incident_job import IncidentIssues, OpenIncidents
 from clustering.issues.ledger import family_of
 from clustering.issues.matching import Placement
 from clustering.issues.provisional import Key, key_of, key_of_issue
-from ragvigil.model.issue import SHOWN_BY_INCIDENTS, Failure, MemberBy
+from ragvigil.model.issue import Failure, MemberBy
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_changes as failing
 from ragvigil.store.issues import failing_rows as failed
@@ -97,7 +98,7 @@ class PlaceJob:
             rest = [
                 record
                 for key, record in loose.items()
-                if key not in taken and record.failure.rubric not in SHOWN_BY_INCIDENTS
+                if key not in taken and fails_without_incident(record.failure, self._fails_below)
             ]
             grown |= self._place(rest, index, guards, now)
         # Only now are the changes stored: `done` moves the checkpoint past them.

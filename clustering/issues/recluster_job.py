@@ -9,6 +9,7 @@ import structlog
 
 from clustering import metrics
 from clustering.failures.embedding import joint_vectors
+from clustering.failures.primary_failure import fails_without_incident
 from clustering.issues.ledger import Family, family_of
 from clustering.issues.matching import opening_event
 from clustering.issues.provisional import key_of
@@ -46,10 +47,11 @@ class ReclusterJob:
         ledger: IssueLedger,
         baseline: FailureBaseline,
         settings: ClusteringSettings,
+        fails_below: Mapping[str, float],
         cluster: Cluster,
     ) -> None:
         self._store, self._ledger, self._baseline = store, ledger, baseline
-        self._settings, self._cluster = settings, cluster
+        self._settings, self._fails_below, self._cluster = settings, fails_below, cluster
         self._done: dict[Family, tuple[int, int]] = {}
         self._due: dict[Family, float] = {}
         self.why = ""
@@ -83,7 +85,7 @@ class ReclusterJob:
         return sorted(loose)
 
     def _residue(self, family: Family, now: float, model: str) -> list[KeptFailure]:
-        """Records in no clustered issue, in order of time."""
+        """Records in no clustered issue that fail without an incident, in order of time."""
         service, environment, layer = family
         filter_ = failed.FailureFilter(
             service=service,
@@ -95,7 +97,12 @@ class ReclusterJob:
             limit=MOST,
         )
         rows = failed.find(self._store, filter_, priority=Priority.SCAN)
-        return [record for record in reversed(rows) if record.vector_model == model]
+        return [
+            record
+            for record in reversed(rows)
+            if record.vector_model == model
+            and fails_without_incident(record.failure, self._fails_below)
+        ]
 
     def _run(self, family: Family, kept: list[KeptFailure], now: float, model: str) -> None:
         kept = failed.with_vectors(self._store, kept, model)

@@ -139,6 +139,29 @@ def test_a_route_that_the_incident_does_not_name_joins_where_it_shows_as_clearly
     assert sorted(where(works.store)) == [*range(10, 16), *range(20, 26)]
 
 
+def test_usual_answers_of_the_minutes_before_an_onset_are_in_no_issue_and_no_background(
+    works: Works,
+) -> None:
+    def at(minutes: int) -> int:
+        return NOW - minutes * MINUTE
+
+    for first, minutes, refused, answered in ((1000, 180, 9, 110), (2000, 20, 5, 60)):
+        keep(
+            works.store, *(refusing(first + n, time_unix_nano=at(minutes)) for n in range(refused))
+        )
+        passing = range(first + 100, first + 100 + answered)
+        keep(works.store, *(outcome_of(n, value=1.0, time_unix_nano=at(minutes)) for n in passing))
+    keep(works.store, *(refusing(n) for n in range(1, 21)))
+    incident = incident_of("refusal:refused")
+    early = replace(incident.findings[0], earliest_unix_nano=at(30))
+    open_incident(works.store, replace(incident, findings=(early,)))
+    works.turn()
+    works.next_life().turn()
+    (issue,) = works.issues()
+    assert (issue.incident_id, issue.members) == ("i1", 20)
+    assert works.job.background() == []
+
+
 def test_of_two_findings_of_one_signal_the_higher_usual_share_counts(works: Works) -> None:
     before = NOW - 3 * 3600 * SECOND
     for place, (route, refused) in enumerate((("/fees", 100), ("/ask", 0))):
