@@ -46,11 +46,13 @@ LONGEST_VALUE = 30
 WENT_BACK = "the index went back to an older version"
 DOCUMENTS: Mapping[str, str] = {
     "gone": "documents are gone",
-    "edited": "documents have other texts",
+    "edited": "documents come in other versions",
     "new": "new documents are found",
 }
 """By the word that a notice has for them."""
 _OF_DOCUMENTS = re.compile(rf"(?:^|; )(\d+) (?:chunks )?({'|'.join(DOCUMENTS)})\b")
+_SHARE = re.compile(r" on \d+ % of requests$")
+"""Each route has its own."""
 _NUMBER = re.compile(r"\d+")
 LAYERS: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "since retrieval got worse",
@@ -107,7 +109,7 @@ def _words(change: Notice) -> str:
     """What changed, with its values where the service states short ones."""
     if change.kind is ChangeKind.OTHER_CHUNKS and change.after:
         # In words: the same few for all are junk, others for some questions a broken index.
-        return f"the index returns {change.after}"
+        return f"the index returns {_SHARE.sub('', change.after)}"
     if change.kind is ChangeKind.DOCUMENTS:
         return _documents(change.after)
     is_back = change.kind is ChangeKind.INDEX and is_older(change.after, change.before)

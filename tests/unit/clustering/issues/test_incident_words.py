@@ -63,7 +63,12 @@ def test_the_examples_hold() -> None:
         (ChangeKind.OTHER_CHUNKS, "", "", "since the index returns other chunks"),
         (ChangeKind.DOCUMENTS, "", "4 gone: a, b, c, d", "since documents are gone"),
         (ChangeKind.DOCUMENTS, "", "31 chunks gone", "since documents are gone"),
-        (ChangeKind.DOCUMENTS, "", "1 new: x; 9 edited: a", "since documents have other texts"),
+        (
+            ChangeKind.DOCUMENTS,
+            "",
+            "1 new: x; 9 edited: a",
+            "since documents come in other versions",
+        ),
         (ChangeKind.DOCUMENTS, "", "2 new: x, y", "since new documents are found"),
         (ChangeKind.DOCUMENTS, "", "other documents are found", "since other documents are found"),
     ],
@@ -77,11 +82,16 @@ def test_it_says_what_happened_and_from_which_value_to_which(
 def test_what_most_routes_show_is_what_happened() -> None:
     odd = noticed(ChangeKind.REEMBEDDED, route="/a", since=5)
     others = [
-        noticed(ChangeKind.OTHER_CHUNKS, after="other chunks on 30 %", route=route, since=since)
+        noticed(
+            ChangeKind.OTHER_CHUNKS,
+            after=f"other chunks for the same questions on {since} % of requests",
+            route=route,
+            since=since,
+        )
         for route, since in (("/b", 7), ("/c", 6))
     ]
     first, second = suspected(suspecting(odd, *others, cause=Cause.RETRIEVAL))
-    assert first.words == "the index returns other chunks on 30 %"
+    assert first.words == "the index returns other chunks for the same questions"
     assert (first.routes, first.since_unix_nano) == (("/b", "/c"), 6)
     assert second.words == "the same chunks get other scores"
 
