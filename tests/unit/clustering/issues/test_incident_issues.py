@@ -162,6 +162,33 @@ def test_usual_answers_of_the_minutes_before_an_onset_are_in_no_issue_and_no_bac
     assert works.job.background() == []
 
 
+def test_refusals_of_questions_that_were_always_refused_are_none_of_the_incident(
+    works: Works,
+) -> None:
+    before = NOW - 3 * 3600 * SECOND
+
+    def asking(outcome: Outcome, question: str) -> Outcome:
+        (scored,) = outcome.records
+        record = replace(scored.record, query=question)
+        return replace(outcome, records=(replace(scored, record=record),))
+
+    past = [
+        *(asking(refusing(100 + n, time_unix_nano=before), "Who won?") for n in range(4)),
+        asking(refusing(110, time_unix_nano=before), "Once refused?"),
+        *(asking(outcome_of(120 + n, value=1.0, time_unix_nano=before), "When?") for n in range(9)),
+    ]
+    keep(works.store, *past)
+    for first, question in ((1, "when? "), (11, " who WON?"), (21, "Once refused?")):
+        keep(works.store, *(asking(refusing(first + n), question) for n in range(4)))
+    open_incident(works.store, incident_of("refusal:refused"))
+    for _ in range(2):
+        works.turn()
+        (issue,) = works.issues()
+        assert issue.members == 8
+        own = [number for number, home in where(works.store).items() if home]
+        assert sorted(own) == [1, 2, 3, 4, 21, 22, 23, 24]
+
+
 def test_of_two_findings_of_one_signal_the_higher_usual_share_counts(works: Works) -> None:
     before = NOW - 3 * 3600 * SECOND
     for place, (route, refused) in enumerate((("/fees", 100), ("/ask", 0))):
