@@ -16,7 +16,7 @@ CHANGES: Mapping[ChangeKind, str] = {
     ChangeKind.OTHER_ORDER: "chunks come in another order",
     ChangeKind.RERANKED: "the reranker keeps other chunks",
     ChangeKind.DOCUMENTS: "other documents are found",
-    ChangeKind.REINDEXED: "the index was built anew",
+    ChangeKind.REINDEXED: "all chunks are new",
     ChangeKind.CHUNK_COUNT: "another number of chunks is retrieved",
     ChangeKind.EMBEDDING_MODEL: "the embedding model changed",
     ChangeKind.RERANKER: "the reranker changed",
@@ -56,7 +56,6 @@ _SHARE = re.compile(r" on \d+ % of requests$")
 _NUMBER = re.compile(r"\d+")
 LAYERS: Mapping[Cause, str] = {
     Cause.RETRIEVAL: "since retrieval got worse",
-    Cause.CORPUS: "since documents changed",
     Cause.GENERATION: "while retrieval is unchanged",
 }
 

@@ -79,6 +79,14 @@ def test_it_says_what_happened_and_from_which_value_to_which(
     assert change_words(suspecting(noticed(kind, before, after))) == expected
 
 
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [(Cause.CORPUS, ""), (Cause.GENERATION, "while retrieval is unchanged"), (None, "")],
+)
+def test_without_a_change_that_was_seen_none_is_named(cause: Cause | None, expected: str) -> None:
+    assert change_words(suspecting(cause=cause)) == expected
+
+
 def test_what_most_routes_show_is_what_happened() -> None:
     odd = noticed(ChangeKind.REEMBEDDED, route="/a", since=5)
     others = [
