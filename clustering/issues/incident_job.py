@@ -19,17 +19,17 @@ from clustering.issues.incident_group import (
     is_more_frequent,
     own_failures,
 )
-from clustering.issues.incident_words import change_words
 from clustering.issues.matching import Placement, opening_event, without_members
 from clustering.issues.members import with_member
 from clustering.issues.provisional import Key
+from clustering.issues.usual_answers import UsualAnswers
 from ragvigil.model.finding import HARMLESS, FindingKind
 from ragvigil.model.identity import identity
-from ragvigil.model.issue import OTHER_CHUNKS, Failure, Issue, IssueState, MemberBy, Membership
+from ragvigil.model.issue import Failure, Issue, IssueState, MemberBy, Membership
+from ragvigil.model.wording.suspects import change_words
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import memberships, spikes
-from ragvigil.store.issues.usual_answers import usual_answers
 from ragvigil.store.watch import incidents as stored
 from ragvigil.store.watch.incidents import IncidentFilter
 
@@ -61,14 +61,6 @@ class OpenIncidents:
     windows: tuple[IncidentWindow, ...] = ()
     spikes: tuple[Spike, ...] = ()
     redrawn: Mapping[RecordKey, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True, kw_only=True)
-class UsualAnswers:
-    """What was looked up of an incident's answers, by signal, and those that are as usual."""
-
-    looked_up: set[tuple[str, RecordKey]] = field(default_factory=set)
-    keys: set[RecordKey] = field(default_factory=set)
 
 
 class IncidentIssues:
@@ -138,7 +130,9 @@ class IncidentIssues:
         return placement
 
     def _placed(self, window: IncidentWindow, index: IssueIndex, now: int) -> Placement:
-        rows = {row.key: row for row in self._unusual(window)}
+        usual = self._usual[window.incident_id]
+        unusual = usual.without(self._store, window, self._failures(window))
+        rows = {row.key: row for row in unusual}
         traffic = self._with_requests(window)
         own = own_failures(window, (row.failure for row in rows.values()), traffic)
         issue_id = identity("incident", window.incident_id)
@@ -167,24 +161,6 @@ class IncidentIssues:
             issues=(*others, issue),
             events=() if index.get(issue_id) else (opening_event(issue, now),),
         )
-
-    def _unusual(self, window: IncidentWindow) -> list[KeptFailure]:
-        """The failures of a window without those that show it as their question always did.
-
-        Where some questions are always refused, no rate tells which refusals are an incident's.
-        """
-        rows, known = self._failures(window), self._usual[window.incident_id]
-        for signal in window.signals:
-            rubric, _, label = signal.partition(":")
-            if label and label != spikes.FAILED:
-                own = [row for row in rows if _shows_alone(row.failure, rubric, label)]
-                fresh = [row for row in own if (signal, row.key) not in known.looked_up]
-                until = int(window.first) // 60 * 60
-                known.keys |= usual_answers(
-                    self._store, fresh, rubric=rubric, label=label, until=until
-                )
-                known.looked_up |= {(signal, row.key) for row in fresh}
-        return [row for row in rows if row.key not in known.keys]
 
     def _failures(self, window: IncidentWindow) -> list[KeptFailure]:
         filter_ = failed.FailureFilter(
@@ -226,12 +202,6 @@ class IncidentIssues:
             requests=sum(count for minute, count in asked.items() if minute >= window.begins),
             early={minute: count for minute, count in asked.items() if minute < window.begins},
         )
-
-
-def _shows_alone(failure: Failure, rubric: str, label: str) -> bool:
-    """Whether it shows a label, and no more: that it draws on other chunks is no usual answer."""
-    labels = {part.strip() for part in failure.label.split(",")}
-    return failure.rubric == rubric and label in labels and OTHER_CHUNKS not in failure.rubrics
 
 
 def _gathers(incident: Incident) -> bool:

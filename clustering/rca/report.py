@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from clustering.issues.incident_words import SuspectedChange, suspected
 from clustering.rca.contrasts import Contrast, contrasts
 from clustering.rca.reader import Change, IssueReader
 from ragvigil.model.incident import Incident
 from ragvigil.model.issue import Failure, Issue
 from ragvigil.model.text import one_line
+from ragvigil.model.wording.suspects import SuspectedChange, suspected
 
 NANOS = 10**9
 HOUR = 3600 * NANOS

@@ -152,6 +152,30 @@ def test_short_answers_fail_while_an_incident_says_that_answers_are_shorter(work
     assert [issue.members for issue in works.issues()] == [6]
 
 
+def test_answers_as_short_as_ever_to_their_question_are_none_of_it(works: Works) -> None:
+    def asking(outcome: Outcome, question: str) -> Outcome:
+        (scored,) = outcome.records
+        record = replace(scored.record, query=question)
+        return replace(outcome, records=(replace(scored, record=record),))
+
+    past = [with_words(100 + n, 40 + n % 20, time_unix_nano=BEFORE) for n in range(120)]
+    terse = [with_words(300 + n, 11 + n % 3, time_unix_nano=BEFORE) for n in range(4)]
+    keep(works.store, *past, *(asking(outcome, "In short?") for outcome in terse))
+    keep(works.store, *(with_words(n, 12) for n in range(1, 7)))
+    keep(
+        works.store,
+        asking(with_words(11, 12), "in short? "),
+        asking(with_words(12, 5), "In short?"),
+    )
+    incident = incident_of("answer_words")
+    open_incident(works.store, replace(incident, findings=(
+        replace(incident.findings[0], kind=FindingKind.MOVED, value=15.0, reference=48.0),
+    )))  # fmt: skip
+    for _ in range(2):
+        works.turn()
+        assert sorted(n for n, home in where(works.store).items() if home) == [*range(1, 7), 12]
+
+
 def test_answers_from_other_chunks_than_before_are_an_incidents_own(works: Works) -> None:
     keep(
         works.store,

@@ -12,7 +12,7 @@ from ragvigil.model.notice import ChangeKind
 from tests.issues import NANOS, NOW, failure
 from tests.root_causes import ISSUE, MEMBERS, Shelf
 from tests.unit.clustering.issues.test_incident_issues import incident_of
-from tests.unit.clustering.issues.test_incident_words import noticed
+from tests.unit.ragvigil.model.wording.test_suspects import noticed
 
 MINUTE = 60 * NANOS
 

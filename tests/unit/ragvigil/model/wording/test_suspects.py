@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from clustering.issues import incident_words
-from clustering.issues.incident_words import change_words, suspected
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Cause, ChangeKind, Notice
+from ragvigil.model.wording import suspects
+from ragvigil.model.wording.suspects import change_words, suspected
 from tests.unit.clustering.issues.test_incident_issues import incident_of
 
 
@@ -36,7 +36,7 @@ def suspecting(*changes: Notice, cause: Cause | None = Cause.GENERATION) -> Inci
 
 
 def test_the_examples_hold() -> None:
-    assert doctest.testmod(incident_words).failed == 0
+    assert doctest.testmod(suspects).failed == 0
 
 
 @pytest.mark.parametrize(
