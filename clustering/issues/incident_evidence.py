@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from clustering.issues.background_rate import Background, is_above
-from clustering.issues.excess import share_as_before
 from clustering.issues.incident_group import CHANCE, MOST_BACKGROUND, Shown
 from ragvigil.model.finding import Finding
 from ragvigil.model.issue import MEASURES, OTHER_CHUNKS
+from ragvigil.model.wilson import wilson
 from ragvigil.store.issues import redrawn, spikes
 from ragvigil.store.issues.spikes import LEAST_PAST, MOST, Spike, ValueCounts
 
@@ -40,6 +41,8 @@ MANY = 50_000
 """Answers of CONTROL that add a minute between two looks: each reads a day of them."""
 MOST_ANSWERS = 5000
 """The first so many answers of an incident that draw on other chunks; queries name each."""
+LEAST_ABOVE = 20
+"""Values of before above a place, from which it tells how many answers are left as before."""
 SHORT, LONG, FEW = "short", "long", "few"
 LOW = {"answer_words": SHORT, "citations": FEW}
 
@@ -93,6 +96,28 @@ def places_shown(before: Sequence[int], since: Sequence[int]) -> int:
         ):
             shown = place
     return shown
+
+
+def share_as_before(before: Sequence[int], now: Sequence[int]) -> float:
+    """The most that the share of answers can be which nothing has changed, from two histograms.
+
+    Where values above some place have become rarer, so have answers as before: those that are left
+    above it stand for all of them. The least of these estimates, each by the upper end of its
+    interval (the share of true null hypotheses: Storey 2002).
+
+    >>> round(share_as_before([10, 10, 80], [30, 10, 60]), 2)
+    0.86
+    >>> round(share_as_before([0, 50, 50], [500, 0, 0]), 3)
+    0.008
+    """
+    total, known = sum(now), sum(before)
+    above = zip(_from_the_end(before), _from_the_end(now), strict=True)
+    ratios = [wilson(left, total)[1] * known / past for past, left in above if past >= LEAST_ABOVE]
+    return min(1.0, *ratios) if ratios else 1.0
+
+
+def _from_the_end(histogram: Sequence[int]) -> list[int]:
+    return list(accumulate(reversed(histogram)))[::-1]
 
 
 def _sides(rubric: str, findings: Sequence[Finding]) -> Iterator[bool]:

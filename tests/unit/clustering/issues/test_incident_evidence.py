@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from clustering.issues import incident_evidence
-from clustering.issues.incident_evidence import redrawn_answers, value_spikes
+from clustering.issues.incident_evidence import redrawn_answers, share_as_before, value_spikes
 from clustering.issues.incident_group import IncidentWindow
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
@@ -29,6 +29,8 @@ from tests.unit.clustering.issues.test_job import Works, keep, where
 
 BEFORE = NOW - 3 * 3600 * SECOND
 LONG_BEFORE = NOW - 9 * 3600 * SECOND
+PAST = [100] * 10
+"""Values of before, by tenths."""
 WINDOW = IncidentWindow(
     incident_id="i1",
     service="helpdesk",
@@ -125,6 +127,17 @@ def test_a_measure_shows_nothing_that_no_finding_says(findings: list[Finding]) -
 def minute(start: int, answers: int, hits: int, route: str = "/ask") -> RedrawnMinute:
     keys = tuple((f"{route}{start}", str(n)) for n in range(hits))
     return RedrawnMinute(route=route, start=60 * start, answers=answers, redrawn=keys)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
+def test_the_share_is_never_taken_for_smaller_than_it_is(share: float) -> None:
+    changed = [1000, *[0] * 9]
+    now = [round(share * p + (1 - share) * c) for p, c in zip(PAST, changed, strict=True)]
+    assert share - 0.01 <= share_as_before(PAST, now) <= share + 0.13
+
+
+def test_few_values_of_before_tell_nothing() -> None:
+    assert share_as_before([1, 1, 10], [12, 0, 0]) == 1.0
 
 
 def test_answers_that_draw_on_other_chunks_show_it_where_few_did_before() -> None:
