@@ -18,6 +18,7 @@ from bench.rig.truth_clock import Rehearsal, copied, opened, play
 from bench.rig.truth_traffic import MINUTE, Episode
 from clustering.issues.job import IssueJob
 from clustering.settings import ClusteringSettings
+from examples.helpdesk.faults import Fault as Switch
 from ragvigil.inference.outcome import Reason, Unavailable
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
@@ -186,11 +187,27 @@ def _told(record: RagRecord) -> tuple[object, ...]:
 
 def _is_met(pool: ScoredPool, case: Case, fault: Fault) -> bool:
     """Whether the fault changed the answer, or the chunks that it was made from."""
-    ours, healthy = (
+    is_changed = is_given_order if fault.name == Switch.INJECTED_DOCUMENT else is_made_otherwise
+    return case.state == fault.name and is_changed(*_both(pool, case))
+
+
+def is_made_otherwise(ours: RagRecord, healthy: RagRecord) -> bool:
+    """Whether an answer, or the chunks of its prompt in their order, are others."""
+    first, second = (
         [record.answer, record.truncated, *(chunk.content for chunk in record.context)]
-        for record in _both(pool, case)
+        for record in (ours, healthy)
     )
-    return case.state == fault.name and ours != healthy
+    return first != second
+
+
+def is_given_order(ours: RagRecord, healthy: RagRecord) -> bool:
+    """Whether a prompt holds a chunk that the healthy service does not give it: the order.
+
+    An order that was retrieved and did not reach the prompt harmed nobody, though it pushed
+    another chunk aside.
+    """
+    known = {chunk.content for chunk in (*healthy.context, *healthy.retrieved)}
+    return any(chunk.content not in known for chunk in ours.context)
 
 
 def _both(pool: ScoredPool, case: Case) -> tuple[RagRecord, RagRecord]:
