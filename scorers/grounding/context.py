@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import log
 
 from scorers.text.chunk_text import ChunkText, chunk_text
@@ -12,6 +12,7 @@ COMMON = 64
 """Most lines indexed for one word: a word of more lines does not locate anything."""
 NEAREST = 6
 """Lines with most votes of a sentence's words that are compared in full."""
+STEM = 5
 CACHED_CHARACTERS = 16_384
 
 
@@ -50,9 +51,14 @@ def lines(content: str) -> tuple[Line, ...]:
 
 
 class Context:
-    """The words of all chunks, and an index of the lines that contain each word of the answer."""
+    """What the chunks have of an answer's sentences: `words`, `stems`, `pairs` of adjacent words, and
+    an index of the lines that contain each word.
 
-    def __init__(self, contents: Iterable[str], answer_words: Set[str]) -> None:
+    `sentences` are the words of each. What no sentence has is not gathered: sets of all words and
+    pairs of eight chunks would take longer than the comparison.
+    """
+
+    def __init__(self, contents: Iterable[str], sentences: Sequence[Sequence[str]]) -> None:
         self.chunks: list[ChunkText] = []
         self.lines: list[Line] = []
         self.chunk_of: list[int] = []
@@ -61,11 +67,19 @@ class Context:
             chunk_lines = lines(content)
             self.lines += chunk_lines
             self.chunk_of += [place] * len(chunk_lines)
-        self.words = frozenset[str]().union(*(chunk.distinct for chunk in self.chunks))
-        self.stems = frozenset[str]().union(*(chunk.stems for chunk in self.chunks))
-        self.pairs = {pair for chunk in self.chunks for pair in pairwise(chunk.words)}
+        answer_words = frozenset(chain.from_iterable(sentences))
+        stems = frozenset([word[:STEM] for word in answer_words])
+        pairs = frozenset(chain.from_iterable(map(pairwise, sentences)))
+        self.words = self.known(answer_words)
+        self.stems = frozenset[str]().union(*(chunk.stems & stems for chunk in self.chunks))
+        written = chain.from_iterable(pairwise(chunk.words) for chunk in self.chunks)
+        self.pairs = pairs.intersection(written)
         self.size = sum(len(chunk.words) for chunk in self.chunks)
-        self._places = self._index(answer_words)
+        self._places = self._index(self.words)
+
+    def known(self, words: frozenset[str]) -> frozenset[str]:
+        """Those of some words that a chunk has."""
+        return frozenset[str]().union(*(chunk.distinct & words for chunk in self.chunks))
 
     def _index(self, answer_words: Set[str]) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}

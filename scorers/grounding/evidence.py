@@ -7,12 +7,11 @@ from itertools import pairwise
 from math import log, sqrt
 
 from scorers.grounding.claims import Claim, Weights
-from scorers.grounding.context import Context
+from scorers.grounding.context import STEM, Context
 from scorers.grounding.nearest import NearestLines
 from scorers.text.negations import denies
 from scorers.text.normalise import is_number
 
-STEM = 5
 TELLING = 4.0
 """Weight above which a word is not a function word; words in no list weigh more."""
 

@@ -59,12 +59,12 @@ def measure(
     Time is linear in the texts.
     """
     sentences = claims(answer, weights)
-    answer_words = {word for claim in sentences for word in claim.weighed}
-    context = Context(contents, answer_words)
+    context = Context(contents, [claim.words for claim in sentences])
     question_words = dict.fromkeys(words(question))
     asked = frozenset(question_words)
     asked_weight = sum(map(weights.of, question_words))
-    known_weight = sum([weights.of(word) for word in question_words if word in context.words])
+    known = context.known(asked)
+    known_weight = sum([weights.of(word) for word in question_words if word in known])
     # The same for every sentence of the answer.
     of_all = [
         log(1 + context.size),

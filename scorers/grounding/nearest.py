@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator
 from math import sqrt
 
 from scorers.grounding.claims import Claim, Weights
@@ -72,12 +72,14 @@ class NearestLines:
 
     def grams(self, words: list[str]) -> float:
         """The share of the 4-grams of some words that the best line has; 1 without any."""
-        grams = [gram for word in words for gram in _grams(word)]
+        grams = [gram for word in words for gram in _grams(word[: LONGEST + GRAM - 1])]
         if not grams or self.line is None:
             return 0.0 if grams else 1.0
-        line_grams = {gram for word in self.line.distinct for gram in _grams(word)}
-        return sum(gram in line_grams for gram in grams) / len(grams)
+        # Words have no spaces: a gram with one, from two neighbours, is in no word.
+        line = " ".join([word[: LONGEST + GRAM - 1] for word in self.line.distinct])
+        held = frozenset(grams).intersection(_grams(line))
+        return sum(gram in held for gram in grams) / len(grams)
 
 
-def _grams(word: str) -> list[str]:
-    return [word[at : at + GRAM] for at in islice(range(len(word) - GRAM + 1), LONGEST)]
+def _grams(text: str) -> Iterator[tuple[str, ...]]:
+    return zip(*(text[start:] for start in range(GRAM)), strict=False)
