@@ -1,13 +1,14 @@
 """kill -9 at named points of a write: nothing acknowledged is lost, nothing has two effects.
 
-    .venv/bin/python bench/kill_points.py [--small] [--times N] [--minutes M] [--seed N]
+    .venv/bin/python bench/kill_points.py [--small] [--times N] [--minutes M] [--folder F]
 
 A sender keeps sending, while the intake or the core kills itself exactly where a write has come to:
 before and after the spool's write, behind its sync, between the commit and the answer, between the
 tables of a batch, in an insert, behind the batch or the ledger's rows, around a checkpoint. Each
 point N times, in an order that the seed draws. `after_answer` is the sender's own: it kills the
 intake as soon as it has read an acknowledgement. What must hold at the end is `kill_storm`'s.
-No kill begins after M minutes; a storm that was cut short has not passed.
+No kill begins after M minutes; a storm that was cut short has not passed, and the next run goes on
+with it where both have the same folder.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ import argparse
 import os
 import random
 import signal
-import tempfile
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.kill_storm import (
@@ -33,9 +33,10 @@ from bench.kill_storm import (
     wait_until_gone,
 )
 from bench.rig import otlp_requests
+from bench.rig.kept_storm import KeptStorm, kept_storm
 from bench.rig.kill_here.sitecustomize import POINT_FILE
 from bench.rig.report import finish, progress
-from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
+from ragvigil.app.demo.child_daemon import ChildDaemon, start
 
 HERE = Path(__file__).resolve().parent / "rig" / "kill_here"
 INTAKE = ("before_write", "after_write", "after_fsync", "after_commit", "before_answer")
@@ -53,18 +54,16 @@ REACHED_SECONDS = 120.0
 class Killing:
     """A daemon that dies at the points it is told, and lives again."""
 
-    folder: Path
+    storm: KeptStorm
     stream: Stream
     rng: random.Random
     daemon: ChildDaemon
-    made: Counter[str] = field(default_factory=Counter)
-    waits: list[float] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, folder: Path, stream: Stream, rng: random.Random) -> Killing:
+    def begin(cls, storm: KeptStorm, stream: Stream, rng: random.Random) -> Killing:
         """A daemon that is ready, under load."""
-        daemon = start(folder / "data", settings=_settings(folder, stream))
-        made = cls(folder=folder, stream=stream, rng=rng, daemon=daemon)
+        daemon = start(storm.data, settings=_settings(storm.folder, stream))
+        made = cls(storm=storm, stream=stream, rng=rng, daemon=daemon)
         daemon.wait_ready()
         threading.Thread(target=stream.run, args=(PAUSE_SECONDS,), daemon=True).start()
         return made
@@ -80,12 +79,13 @@ class Killing:
             wait_until_gone(self.daemon)
         else:
             self.daemon.process.wait(30)
-            self.daemon = start(self.folder / "data", settings=_settings(self.folder, self.stream))
-        self.waits.append(self.daemon.wait_ready())
-        self.made[point] += 1
+            settings = _settings(self.storm.folder, self.stream)
+            self.daemon = start(self.storm.data, settings=settings)
+        self.storm.waits.append(self.daemon.wait_ready())
+        self.storm.kills.append(point)
 
     def _at(self, point: str) -> None:
-        armed = self.folder / "point"
+        armed = self.storm.folder / "point"
         reached = armed.with_name("point.reached")
         reached.unlink(missing_ok=True)
         draft = armed.with_name("point.draft")
@@ -116,18 +116,18 @@ def _settings(folder: Path, stream: Stream) -> dict[str, str]:
     }
 
 
-def storm(folder: Path, stream: Stream, rng: random.Random, times: int, minutes: float) -> Killing:
-    """Each point so many times, in an order of chance."""
+def storm(kept: KeptStorm, stream: Stream, seed: int, times: int, minutes: float) -> Killing:
+    """Each point so many times, in an order of chance; goes on after the kills of earlier parts."""
     order = [point for point in POINTS for _ in range(times)]
-    rng.shuffle(order)
-    killing = Killing.begin(folder, stream, rng)
+    random.Random(seed).shuffle(order)
+    killing = Killing.begin(kept, stream, random.Random(stream.seed))
     end = time.monotonic() + 60 * minutes
-    for number, point in enumerate(order, 1):
+    for number, point in enumerate(order[len(kept.kills) :], len(kept.kills) + 1):
         if time.monotonic() > end:
             progress("the time is over")
             break
         killing.kill(point)
-        progress(f"{number}/{len(order)} {point}, ready after {killing.waits[-1]:.1f} s")
+        progress(f"{number}/{len(order)} {point}, ready after {kept.waits[-1]:.1f} s")
     return killing
 
 
@@ -136,34 +136,38 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--times", type=int, help=f"at each point; {TIMES}, or 1 where small")
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--folder", type=Path, help="of the storm of which this is a part")
     parser.add_argument("--seed", type=int, default=20)
     options = parser.parse_args()
     times = options.times or (1 if options.small else TIMES)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        stream = Stream(f"127.0.0.1:{free_port(0)}", [], seed=options.seed)
-        killing = storm(folder, stream, random.Random(options.seed), times, options.minutes)
+    with kept_storm(options.folder) as kept:
+        stream = Stream.of(kept, options.seed)
+        killing = storm(kept, stream, options.seed, times, options.minutes)
         stream.end(DRAIN_SECONDS)
         sent = stream.acknowledged * otlp_requests.SPANS
         ledger = drained(killing.daemon, sent)
         status = killing.daemon.stop()
-        effects = stored_effects(folder / "data")
+        effects = stored_effects(kept.data)
+        stream.tell(kept)
+        kept.keep()
+    made = Counter(kept.kills)
     figures: dict[str, object] = {
         "points": len(POINTS),
-        "kills": killing.made.total(),
-        "kills_by_point": {point: killing.made[point] for point in POINTS},
+        "kills": made.total(),
+        "parts": kept.parts,
+        "kills_by_point": {point: made[point] for point in POINTS},
         "requests_acknowledged": stream.acknowledged,
         "retries": stream.retries,
         "spans_acknowledged": sent,
         "ledger": ledger,
         "effects": effects,
-        "ready_seconds_max": round(max(killing.waits), 1),
+        "ready_seconds_max": round(max(kept.waits), 1),
     }
     bars = bars_of(stream, ledger, effects)
-    bars[f"every point {times} times"] = all(killing.made[point] >= times for point in POINTS)
+    bars[f"every point {times} times"] = all(made[point] >= times for point in POINTS)
     bars["SIGTERM ends with status 0"] = status == 0
     if not options.small:
-        bars[f"ready <= {READY_SECONDS} s after a kill"] = max(killing.waits) <= READY_SECONDS
+        bars[f"ready <= {READY_SECONDS} s after a kill"] = max(kept.waits) <= READY_SECONDS
     finish("kill_points", figures, bars, seed=options.seed)
 
 

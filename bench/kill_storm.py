@@ -1,12 +1,13 @@
 """kill -9 of any process under load: nothing acknowledged is lost, nothing has two effects.
 
-    .venv/bin/python bench/kill_storm.py [--small] [--kills N] [--minutes M] [--seed N]
+    .venv/bin/python bench/kill_storm.py [--small] [--kills N] [--minutes M] [--folder F]
 
 A sender sends requests until the last kill, and re-sends what was not acknowledged, while the
 intake or the core is killed at random moments, and sometimes before it what scores beside the core.
 At the end every acknowledged span must be in the store once, every record must have each of its
 scores once, and the daemon must have become ready within 10 seconds after every kill. No kill
-begins after M minutes; a storm that was cut short has not passed.
+begins after M minutes; a storm that was cut short has not passed. With a folder the next run goes
+on in the same store, and its bars are those of all kills and spans so far.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import itertools
 import os
 import random
 import signal
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ from pathlib import Path
 import httpx2
 
 from bench.rig import otlp_requests
+from bench.rig.kept_storm import KeptStorm, kept_storm
 from bench.rig.processes import core_pid, scoring_pids
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
@@ -85,6 +86,22 @@ class Stream(Sender):
     seed: int = 0
     ending: threading.Event = field(default_factory=threading.Event)
 
+    @classmethod
+    def of(cls, storm: KeptStorm, seed: int) -> Stream:
+        """The load of the storm's next part: other traces than those of its earlier ones."""
+        return cls(
+            f"127.0.0.1:{free_port(0)}",
+            [b""] * storm.requests,
+            acknowledged=storm.acknowledged,
+            retries=storm.retries,
+            seed=seed * 1_009 + storm.parts,
+        )
+
+    def tell(self, storm: KeptStorm) -> None:
+        """Notes in the storm what was sent."""
+        storm.requests, storm.retries = len(self.requests), self.retries
+        storm.acknowledged = self.acknowledged
+
     def run(self, pause_seconds: float) -> None:
         """Returns once the last request before `end` is acknowledged."""
         with httpx2.Client(timeout=5) as client:
@@ -108,19 +125,18 @@ class Stream(Sender):
 
 
 def storm(
-    folder: Path, kills: int, rng: random.Random, sender: Stream, *, minutes: float
-) -> tuple[ChildDaemon, list[float], int]:
-    """Kills `kills` times; the daemon that lives at the end, seconds to ready after each, and how
-    many processes beside the core were killed as well."""
+    kept: KeptStorm, kills: int, rng: random.Random, sender: Stream, *, minutes: float
+) -> ChildDaemon:
+    """Kills until there were `kills` in all parts; the daemon that lives at the end."""
+    folder = kept.data
     settings = {"RAGVIGIL_COLLECTOR__HTTP_ENDPOINT": sender.address}
     daemon = start(folder, settings=settings)
     # Whatever goes wrong here, no daemon outlives the benchmark.
     atexit.register(lambda: daemon.process.poll() is None and daemon.process.terminate())
     daemon.wait_ready()
-    waits, helpers = [], 0
     threading.Thread(target=sender.run, args=(STREAM_PAUSE_SECONDS,), daemon=True).start()
     end = time.monotonic() + 60 * minutes
-    for number in range(kills):
+    for number in range(len(kept.kills), kills):
         if time.monotonic() > end:
             progress("the time is over")
             break
@@ -128,7 +144,7 @@ def storm(
         if rng.random() < HELPER_SHARE:
             for pid in scoring_pids(daemon):
                 os.kill(pid, signal.SIGKILL)
-                helpers += 1
+                kept.beside += 1
             time.sleep(rng.uniform(0.0, 0.5))
         victim = rng.choice(("intake", "core"))
         os.kill(daemon.process.pid if victim == "intake" else core_pid(daemon), signal.SIGKILL)
@@ -137,9 +153,10 @@ def storm(
             daemon = start(folder, settings=settings)
         else:
             wait_until_gone(daemon)
-        waits.append(daemon.wait_ready())
-        progress(f"{number + 1}/{kills} killed {victim}, ready after {waits[-1]:.1f} s")
-    return daemon, waits, helpers
+        kept.waits.append(daemon.wait_ready())
+        kept.kills.append(victim)
+        progress(f"{number + 1}/{kills} killed {victim}, ready after {kept.waits[-1]:.1f} s")
+    return daemon
 
 
 def wait_until_gone(daemon: ChildDaemon) -> None:
@@ -203,6 +220,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--kills", type=int, help=f"{KILLS}, or {SMALL_KILLS} where small")
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--folder", type=Path, help="of the storm of which this is a part")
     parser.add_argument("--seed", type=int, default=20)
     return parser.parse_args()
 
@@ -210,30 +228,33 @@ def _options() -> argparse.Namespace:
 def main() -> None:
     options = _options()
     kills = options.kills or (SMALL_KILLS if options.small else KILLS)
-    rng = random.Random(options.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        sender = Stream(f"127.0.0.1:{free_port(0)}", [], seed=options.seed)
-        daemon, waits, helpers = storm(Path(folder), kills, rng, sender, minutes=options.minutes)
+    with kept_storm(options.folder) as kept:
+        sender = Stream.of(kept, options.seed)
+        rng = random.Random(sender.seed)
+        daemon = storm(kept, kills, rng, sender, minutes=options.minutes)
         sender.end(DRAIN_SECONDS)
         sent = sender.acknowledged * otlp_requests.SPANS
         ledger = drained(daemon, sent)
         status = daemon.stop()
-        effects = stored_effects(Path(folder))
+        effects = stored_effects(kept.data)
+        sender.tell(kept)
+        kept.keep()
     figures: dict[str, object] = {
-        "kills": len(waits),
-        "kills_beside_the_core": helpers,
+        "kills": len(kept.kills),
+        "parts": kept.parts,
+        "kills_beside_the_core": kept.beside,
         "requests_acknowledged": sender.acknowledged,
         "retries": sender.retries,
         "spans_acknowledged": sent,
         "ledger": ledger,
         "effects": effects,
-        "ready_seconds_max": round(max(waits), 1),
+        "ready_seconds_max": round(max(kept.waits), 1),
     }
     bars = bars_of(sender, ledger, effects)
-    bars[f"{kills} kills"] = len(waits) == kills
+    bars[f"{kills} kills"] = len(kept.kills) == kills
     bars["SIGTERM ends with status 0"] = status == 0
     if not options.small:
-        bars[f"ready <= {READY_SECONDS} s after a kill"] = max(waits) <= READY_SECONDS
+        bars[f"ready <= {READY_SECONDS} s after a kill"] = max(kept.waits) <= READY_SECONDS
     finish("kill_storm", figures, bars, seed=options.seed)
 
 

@@ -1,13 +1,15 @@
 """The whole proof in one command: every row of `rig/proof_rows.py`, and docs/proof.md from it.
 
     .venv/bin/python bench/proof.py [--full] [--only ROW ...] [--again] [--minutes N] [--list]
+    .venv/bin/python bench/proof.py --full --again --only kill_storm \
+        --more="--minutes 7 --folder .proof/kill_storm"        # a long row in parts of 7 minutes
 
 `make proof` runs the small sizes, in a quarter of an hour on two quiet cores; `make proof-full` the
 full ones, in some hours. Each row is a benchmark or some tests, in a process of its own. Results
 are kept in `--folder`, one file a row and size: a run that broke off goes on, and a row is not run
 again for the same commit unless `--again` says so. No row begins after `--minutes`. At the end
-docs/proof.md is written from all results in the folder, with what was not run. The exit status is
-that of the rows of this run: 1 if any failed.
+docs/proof.md is written from all results in the folder; a row without one keeps its line, or says
+that it was not run. The exit status is that of the rows of this run: 1 if any failed.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -40,9 +43,12 @@ SIZES = ("small", "full")
 WORDS = {"pass": "passed", "fail": "**FAILED**", "timeout": "**took too long**"}
 
 
-def run_row(row: Row, *, is_full: bool) -> dict[str, Any]:
-    """The result of one row: how it ended, what it measured, where and when."""
-    command = row.command(is_full=is_full)
+def run_row(row: Row, *, is_full: bool, more: Sequence[str] = ()) -> dict[str, Any]:
+    """The result of one row: how it ended, what it measured, where and when.
+
+    `more` are further arguments of its command.
+    """
+    command = (*row.command(is_full=is_full), *more)
     seconds = limit(row, SIZES[is_full])
     began = time.monotonic()
     result: dict[str, Any] = {
@@ -143,12 +149,15 @@ def results(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def document(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> str:
-    """docs/proof.md."""
-    return "\n".join([*_head(found), *_table(found), ""])
+def document(found: Mapping[tuple[str, str], Mapping[str, Any]], before: str = "") -> str:
+    """docs/proof.md; rows without a result have the line that they have in the text `before`."""
+    lines = before.splitlines()
+    return "\n".join([*_head(found, lines), *_table(found, lines), ""])
 
 
-def _head(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
+def _head(
+    found: Mapping[tuple[str, str], Mapping[str, Any]], before: Sequence[str]
+) -> Iterator[str]:
     yield "# Proof"
     yield ""
     yield (
@@ -163,26 +172,32 @@ def _head(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
     yield f"The last run was {has_data} the data of `RAGVIGIL_BENCH_DATA`. Machines:"
     yield ""
     machines: dict[str, set[str]] = {}
+    for name, dates in re.findall(r"^\* (.*), on (.*)$", "\n".join(before), re.MULTILINE):
+        machines[name] = set(dates.split(", "))
     for one in found.values():
         machines.setdefault(one["machine"].rpartition(", load")[0], set()).add(one["date"][:10])
-    for name, dates in sorted(machines.items()):
-        yield f"* {name}, on {', '.join(sorted(dates))}"
+    for name, days in sorted(machines.items()):
+        yield f"* {name}, on {', '.join(sorted(days))}"
     yield ""
 
 
-def _table(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterator[str]:
+def _table(
+    found: Mapping[tuple[str, str], Mapping[str, Any]], before: Sequence[str]
+) -> Iterator[str]:
     yield "| what | bar | size | result | measured | seed | commit, date, load | command |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in ROWS:
         for is_full, size in enumerate(SIZES):
             if not is_full or row.small != row.full:
-                yield _line(row, size, found.get((row.name, size)))
+                yield _line(row, size, found.get((row.name, size)), before)
 
 
-def _line(row: Row, size: str, one: Mapping[str, Any] | None) -> str:
+def _line(row: Row, size: str, one: Mapping[str, Any] | None, before: Sequence[str]) -> str:
     name = "both" if row.small == row.full else size
     if one is None:
-        return f"| {row.what} | {row.bar} | {name} | not run | | | | `--only {row.name}` |"
+        head = f"| {row.what} | {row.bar} | {name} | "
+        kept = next((line for line in before if line.startswith(head)), None)
+        return kept or f"{head}not run | | | | `--only {row.name}` |"
     failed = "; ".join(one.get("failed_bars", ()))
     measured = ". ".join(filter(None, [one["measured"], failed and f"Not held: {failed}"]))
     busy = one["machine"].rpartition("load ")[2]
@@ -201,6 +216,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true")
     names = [row.name for row in ROWS]
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="ROW")
+    parser.add_argument("--more", type=shlex.split, default=[], help="arguments for the commands")
     parser.add_argument("--again", action="store_true", help="runs rows that have a result, too")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no row begins later")
     parser.add_argument("--folder", type=Path, default=ROOT / ".proof")
@@ -213,7 +229,8 @@ def main() -> None:
         return
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = run_rows(rows, options)
-    DOCUMENT.write_text(document(results(options.folder)), encoding="utf-8")
+    before = DOCUMENT.read_text(encoding="utf-8") if DOCUMENT.exists() else ""
+    DOCUMENT.write_text(document(results(options.folder), before), encoding="utf-8")
     progress(f"{DOCUMENT.relative_to(ROOT)} is written; failed: {', '.join(failed) or 'none'}")
     sys.exit(1 if failed else 0)
 
@@ -233,7 +250,7 @@ def run_rows(rows: Sequence[Row], options: argparse.Namespace) -> list[str]:
             continue
         else:
             progress(f"{head}: {row.what}; at most {limit(row, size) / 60:g} min")
-            before = run_row(row, is_full=size == "full")
+            before = run_row(row, is_full=size == "full", more=options.more)
             file = options.folder / f"{row.name}.{size}.json"
             file.write_text(json.dumps(before, indent=1), encoding="utf-8")
             progress(f"{head}: {before['end']} in {before['seconds']} s; {before['measured']}")
