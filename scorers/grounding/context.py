@@ -51,8 +51,8 @@ def lines(content: str) -> tuple[Line, ...]:
 
 
 class Context:
-    """What the chunks have of an answer's sentences: `words`, `stems` and `pairs` of adjacent words,
-    and an index of the lines that contain each word.
+    """What the chunks have of an answer: the `words`, `stems` and `pairs` of its sentences, and an
+    index of the lines that contain each word.
 
     `sentences` are the words of each. What no sentence has is not gathered: sets of all words and
     pairs of eight chunks would take longer than the comparison.
