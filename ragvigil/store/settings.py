@@ -77,8 +77,12 @@ class StoreSettings(BaseModel):
         le=256 * 1024**2,
         description="text bytes at which a batch is written",
     )
-    linger_seconds: float = Field(
-        default=1.0, ge=0, le=60, description="age of the oldest row at which a batch is written"
+    linger_seconds: float | None = Field(
+        default=None,
+        ge=0,
+        le=60,
+        description="age of the oldest row at which a batch is written; the default is 1, and 2 "
+        "over a server, which several daemons may write to",
     )
     memory_bytes: int = Field(
         default=700 * 1024**2,
@@ -107,6 +111,16 @@ class StoreSettings(BaseModel):
     retry_seconds: float = Field(
         default=30.0, gt=0, le=600, description="longest pause between two attempts to write"
     )
+
+    @property
+    def linger(self) -> float:
+        """Seconds that a row waits for others.
+
+        Over a server twice as long: there each insert is a request, and a part to merge.
+        """
+        if self.linger_seconds is not None:
+            return self.linger_seconds
+        return 2.0 if self.url else 1.0
 
     @field_validator("url")
     @classmethod

@@ -185,7 +185,7 @@ class Sink:
         factor = LARGEST if is_behind else 0 if is_last else 1
         if not self._in_flight and self._rows.is_due(now, limits, factor):
             self._send()
-        is_due = is_last or now - self._frames_sent >= limits.linger_seconds
+        is_due = is_last or now - self._frames_sent >= limits.linger
         if is_due and self._send_frames():
             self._frames_sent = now
         return settled
