@@ -2,11 +2,16 @@
 
     .venv/bin/python bench/scaling.py [--small]
 
-The same answers are sent to 1, 2 and 4 edges, divided by trace id, with one analyst beside them:
-CPU a span of the edges, answers scored twice, and whether scores, roll-ups and counts equal those
-of one edge. What the edges load for their first answers is a figure of its own. Then the analyst
-is killed, and then stopped (SIGSTOP) and continued, with another standing by: seconds until that
-one leads, looks at which two led, and rows of the former leader.
+*Growing*: each further edge brings its own load, as when traffic grows: so many answers a second
+for each of 1, 2 and 4 edges, with one analyst beside them. CPU a span of the edges, and how much of
+it they would use at rest.
+*Divided*: the same answers are sent to 1, 2 and 4 edges: whether scores, roll-ups and counts equal
+those of one edge, and answers scored twice. CPU a span is a second figure: it grows with the edges,
+because each costs what a daemon costs at rest, prepares every chunk for itself and writes batches
+of its own, however little it gets.
+Traces are divided by their id. What edges load for their first answers is a figure of its own. Then
+the analyst is killed, and then stopped (SIGSTOP) and continued, with another standing by: seconds
+until that one leads, looks at which two led, and rows of the former leader.
 The store is the embedded engine behind ClickHouse's HTTP interface: no server, no Keeper.
 """
 
@@ -33,9 +38,12 @@ from ragvigil.store.fleet.fence import OF_LEADER
 
 SEED = 21
 TRACES_A_REQUEST = 25
-WARM = 80
-"""Answers that are sent first, and count in the results but not in the CPU a span."""
+WARM, WARM_EACH = 80, 160
+"""Answers that are sent first, in all and to each edge, and count in the results but not in the CPU
+a span: 160 answers show 96 % of the corpus of 400 chunks."""
+REST_SECONDS = 20.0
 TAKEOVER_SECONDS, CPU_MORE = 60.0, 0.10
+RECORDS = "SELECT count() FROM records FINAL"
 RESULTS = {
     "scores": "SELECT trace_id, record_id, rubric, value, label FROM scores FINAL",
     "roll_ups": "SELECT minute, route, rubric, segment, n, round(total, 6), failed, absent, "
@@ -50,52 +58,80 @@ RESULTS = {
 """What must not depend on the number of edges."""
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--traces", type=int, help="answers to send")
-    parser.add_argument("--rate", type=float, default=25, help="answers a second, over all edges")
+    parser.add_argument("--each", type=int, help="growing: answers to send to each edge")
+    parser.add_argument("--rate-each", type=float, default=12.5, help="of them a second")
+    parser.add_argument("--traces", type=int, help="divided: answers to send to all together")
+    parser.add_argument("--rate", type=float, default=25, help="of them a second")
     parser.add_argument("--edges", help="numbers of edges: 1,2,4")
     parser.add_argument("--lose", help="ways to lose the analyst: killed,stopped; none is empty")
-    options = parser.parse_args()
-    traces = options.traces or (200 if options.small else 6_000)
-    edges = options.edges or ("1,2" if options.small else "1,2,4")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parsed()
+    each = options.each if options.each is not None else (100 if options.small else 750)
+    traces = options.traces if options.traces is not None else (200 if options.small else 6_000)
+    edges = [
+        int(each) for each in (options.edges or ("1,2" if options.small else "1,2,4")).split(",")
+    ]
     lose = options.lose if options.lose is not None else ("" if options.small else "killed,stopped")
     # Fingerprints are counted every five minutes.
     results = {
         name: sql for name, sql in RESULTS.items() if name != "fingerprints" or not options.small
     }
+    grown = {number: growing(number, each, options.rate_each) for number in edges if each}
     requests = otlp_requests.make(traces, seed=SEED, per_request=1)
     rate = options.rate
-    runs = {int(each): scaled(requests, int(each), results, rate) for each in edges.split(",")}
+    runs = {number: divided_among(requests, number, results, rate) for number in edges if traces}
     lost = {how: taken_over(how) for how in filter(None, lose.split(","))}
     figures: dict[str, object] = {
-        "spans": traces * otlp_requests.SPANS_A_TRACE,
-        "answers_a_second": rate,
-        "edges": {str(number): run["figures"] for number, run in runs.items()},
+        "growing": {
+            "spans_an_edge": each * otlp_requests.SPANS_A_TRACE,
+            "answers_a_second_an_edge": options.rate_each,
+            "edges": {str(number): run["figures"] for number, run in grown.items()},
+        },
+        "divided": {
+            "spans": traces * otlp_requests.SPANS_A_TRACE,
+            "answers_a_second": rate,
+            "edges": {str(number): run["figures"] for number, run in runs.items()},
+        },
         "analyst": lost,
     }
     bars = {
-        **bars_of_edges(runs, results, traces, times=not options.small),
+        **bars_of_growth(grown, times=not options.small),
+        **bars_of_edges(runs, results, traces),
         **bars_of_analysts(lost),
     }
     finish("scaling", figures, bars, seed=SEED)
 
 
-def bars_of_edges(
-    runs: Mapping[int, Mapping[str, Any]], results: Collection[str], traces: int, *, times: bool
-) -> dict[str, bool]:
-    """What holds however many edges there are, beside the first run."""
+def bars_of_growth(runs: Mapping[int, Mapping[str, Any]], *, times: bool) -> dict[str, bool]:
+    """What holds however much the load and the edges have grown together."""
     bars: dict[str, bool] = {}
-    first, *_ = runs.values()
     for number, run in runs.items():
+        there = run["twice"] == 0 and run["records"] == run["sent"]
+        bars[f"{number} edges, growing: nothing scored twice, nothing missing"] = there
+        if times and number > 1 and 1 in runs:
+            ratio = run["figures"]["cpu_us_a_span"] / runs[1]["figures"]["cpu_us_a_span"]
+            bars[f"{number} edges: CPU a span <= {1 + CPU_MORE:g} of one's"] = ratio <= 1 + CPU_MORE
+    return bars
+
+
+def bars_of_edges(
+    runs: Mapping[int, Mapping[str, Any]], results: Collection[str], traces: int
+) -> dict[str, bool]:
+    """What holds however many edges share the same answers, beside the first run."""
+    bars: dict[str, bool] = {}
+    for number, run in runs.items():
+        first = next(iter(runs.values()))
         there = run["twice"] == 0 and run["records"] == traces
         bars[f"{number} edges: nothing scored twice, nothing missing"] = there
         for name in results:
             bars[f"{number} edges: {name} equal to the first run's"] = run[name] == first[name] != 0
-        if times and run is not first:
-            ratio = run["figures"]["cpu_us_a_span"] / first["figures"]["cpu_us_a_span"]
-            bars[f"{number} edges: CPU a span <= {1 + CPU_MORE:g} of one's"] = ratio <= 1 + CPU_MORE
     return bars
 
 
@@ -109,7 +145,17 @@ def bars_of_analysts(lost: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
     return bars
 
 
-def scaled(
+def growing(edges: int, each: int, rate: float) -> dict[str, Any]:
+    """Sends `each` answers for every edge, `rate` of them a second for each."""
+    answers = edges * (WARM_EACH + each)
+    requests = otlp_requests.make(answers, seed=SEED, per_request=1)
+    with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), edges, 1) as made:
+        figures = sent_to(made, edges, requests, edges * WARM_EACH, edges * rate)
+        records = int(made.one(RECORDS))
+        return {"figures": figures, "sent": answers, "records": records, "twice": twice(made)}
+
+
+def divided_among(
     requests: list[bytes], edges: int, results: Mapping[str, str], rate: float
 ) -> dict[str, Any]:
     """Sends all requests to so many edges; figures, and digests of the results.
@@ -117,32 +163,51 @@ def scaled(
     `rate` is one at which no edge is behind: one that is leaves scores out, and says so.
     """
     with tempfile.TemporaryDirectory() as folder, fleet(Path(folder), edges, 1) as made:
-        daemons = [made.daemons[f"edge-{number}"] for number in range(edges)]
-        count = "SELECT count() FROM records FINAL"
-        # The first answers load tables of words and languages, once a process whatever comes after.
-        loading = sum(map(cpu_seconds, daemons))
-        asyncio.run(send_each(daemons, divided(requests[:WARM], edges, TRACES_A_REQUEST), rate))
-        wait_until(lambda: int(made.one(count)) >= WARM, 600, "the first answers are not stored")
-        before = sum(map(cpu_seconds, daemons))
-        started = time.perf_counter()
-        asyncio.run(send_each(daemons, divided(requests[WARM:], edges, TRACES_A_REQUEST), rate))
-        wait_until(lambda: int(made.one(count)) >= len(requests), 600, "not all answers are stored")
-        seconds = time.perf_counter() - started
-        used = sum(map(cpu_seconds, daemons)) - before
-        spans = (len(requests) - WARM) * otlp_requests.SPANS_A_TRACE
-        progress(f"{edges} edges: stored after {seconds:.1f} s")
+        figures = sent_to(made, edges, requests, WARM, rate)
         settled(made, len(requests), results)
         return {
-            "figures": {
-                "cpu_us_a_span": round(used / spans * 1e6, 1),
-                "cpu_seconds_of_the_first": round(before - loading, 2),
-                "seconds": round(seconds, 1),
-                "edge_mb": [memory_mb(daemon) for daemon in daemons],
-            },
-            "records": int(made.one(count)),
+            "figures": figures,
+            "records": int(made.one(RECORDS)),
             "twice": twice(made),
             **{name: digest(made, sql) for name, sql in results.items()},
         }
+
+
+def sent_to(
+    made: Fleet, edges: int, requests: list[bytes], warm: int, rate: float
+) -> dict[str, Any]:
+    """CPU of the edges for all requests behind the first `warm`, of which each has one answer."""
+    daemons = [made.daemons[f"edge-{number}"] for number in range(edges)]
+    # The first answers load tables of words and languages, once a process whatever comes after.
+    loading = sum(map(cpu_seconds, daemons))
+    _send(made, daemons, requests[:warm], warm, rate)
+    loaded = sum(map(cpu_seconds, daemons))
+    time.sleep(REST_SECONDS)
+    before = [cpu_seconds(daemon) for daemon in daemons]
+    rest = (sum(before) - loaded) / REST_SECONDS
+    seconds = _send(made, daemons, requests[warm:], len(requests), rate)
+    used = sum(map(cpu_seconds, daemons)) - sum(before)
+    spans = (len(requests) - warm) * otlp_requests.SPANS_A_TRACE
+    progress(f"{edges} edges: stored after {seconds:.1f} s")
+    return {
+        "cpu_us_a_span": round(used / spans * 1e6, 1),
+        "of_it_at_rest": round(rest * seconds / spans * 1e6, 1),
+        "cpu_seconds_of_the_first": round(loaded - loading, 2),
+        "seconds": round(seconds, 1),
+        "load": round(os.getloadavg()[0], 1),
+        "edge_mb": [memory_mb(daemon) for daemon in daemons],
+    }
+
+
+def _send(
+    made: Fleet, daemons: list[ChildDaemon], requests: list[bytes], stored: int, rate: float
+) -> float:
+    """Sends requests, and waits until so many answers are stored in all; seconds."""
+    started = time.perf_counter()
+    bodies = divided(requests, len(daemons), TRACES_A_REQUEST)
+    asyncio.run(send_each(daemons, bodies, rate))
+    wait_until(lambda: int(made.one(RECORDS)) >= stored, 600, "not all answers are stored")
+    return time.perf_counter() - started
 
 
 async def send_each(daemons: list[ChildDaemon], bodies: list[list[bytes]], rate: float) -> None:
