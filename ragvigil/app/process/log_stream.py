@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import deque
@@ -40,9 +41,13 @@ class LogStream:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing waits but what cannot be written now."""
+        """Writes what waits for room, as far as there is some now: at the end of a process."""
         if self._descriptor is None:
-            self._stream.flush()
+            with contextlib.suppress(ValueError):  # closed before the process ends
+                self._stream.flush()
+            return
+        with self._lock:
+            self._drained(self._descriptor)
 
     def _keep(self, line: bytes) -> None:
         if self._kept and self._bytes + len(line) > KEPT_BYTES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 from collections.abc import MutableMapping
@@ -15,6 +16,8 @@ from ragvigil.model.text import visible
 
 def configure_logs(level: int = logging.INFO) -> None:
     """Configures structlog; call it once, at the start of a process."""
+    stream = LogStream(sys.stderr)
+    atexit.register(stream.flush)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -25,7 +28,7 @@ def configure_logs(level: int = logging.INFO) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         # Not PrintLogger, which writes the end of a line by itself: a full disk would part them.
-        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, LogStream(sys.stderr))),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, stream)),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[Forward()], level=logging.WARNING)

@@ -51,6 +51,17 @@ def test_lines_wait_for_room_and_are_written_whole_and_in_order(
     assert (tmp_path / "log").read_text() == "first\nsecond\nthird\n"
 
 
+def test_lines_that_wait_are_written_at_the_end_where_there_is_room_then(
+    tmp_path: Path, disk: FullDisk
+) -> None:
+    with (tmp_path / "log").open("w") as file:
+        stream = LogStream(file)
+        stream.write("the last words\n")
+        disk.free = 1000
+        stream.flush()
+    assert (tmp_path / "log").read_text() == "the last words\n"
+
+
 def test_what_is_more_than_it_keeps_is_counted(
     tmp_path: Path, disk: FullDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
