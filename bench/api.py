@@ -21,7 +21,7 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,14 +92,14 @@ async def _ask(
                 # On the slowest machine, too, until there is an answer to judge.
                 if time.monotonic() > ends and any(got.seconds for got in found.values()):
                     break
-                wait = await _one(session, f"http://{web}/", route, found)
+                wait = await open_one(session, f"http://{web}/", route, found)
                 await asyncio.sleep(max(wait, pause_seconds))
 
     await asyncio.gather(*(client(number) for number in range(clients)))
     return found
 
 
-async def _one(
+async def open_one(
     session: httpx2.AsyncClient, base: str, route: str, found: dict[str, Answers]
 ) -> float:
     """Asks once; returns for how many seconds the client is to stay away, 0 for none."""
@@ -177,16 +177,21 @@ def phases(
     routes: Sequence[str] = ROUTES,
     spans_a_second: int = SPANS_A_SECOND,
     pause_seconds: float = PAUSE_SECONDS,
+    clients_of: Callable[..., dict[str, Answers]] = ask,
+    first_seed: int = SEED,
 ) -> list[Phase]:
-    """One phase after the other, each with so many clients; 0 is none."""
+    """One phase after the other, each with so many clients, 0 is none, who ask by `clients_of`.
+
+    Each has a seed of its own, from `first_seed` on: two of one seed would send the same traces.
+    """
     done = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as elsewhere:
         for number, clients in enumerate(counts):
-            seed = SEED + number
+            seed = first_seed + number
             traffic = elsewhere.submit(arrive, daemon.grpc, seconds, seed, spans_a_second)
             asked = (daemon.web, clients, seconds, routes, pause_seconds)
-            answers = elsewhere.submit(ask, *asked).result()
+            answers = elsewhere.submit(clients_of, *asked).result()
             phase = Phase(clients=clients, answers=answers, acknowledged=traffic.result())
             done.append(phase)
             progress(f"{clients} clients: {phase.figures()}")
