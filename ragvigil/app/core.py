@@ -46,6 +46,7 @@ from ragvigil.app.process.descriptors import fit_core, raise_limit
 from ragvigil.app.process.directory import DirectoryTaken, hold
 from ragvigil.app.process.jobs import Job, Schedule
 from ragvigil.app.process.logs import configure_logs
+from ragvigil.app.process.precedence import JOB_SECONDS, Precedence
 from ragvigil.app.process.resting import Quiet, resting
 from ragvigil.app.process.web import serve_web
 from ragvigil.app.settings import Settings, SettingsError, load
@@ -128,7 +129,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     runner = Runner(load_scorers(settings.scorers), settings.scorers)
     scores = ScoreMetrics(settings.metrics, runner.fails_below, clock.now)
     REGISTRY.register(scores)
-    store = _open_store(settings, clock)
+    precedence = Precedence()
+    store = _open_store(settings, clock, precedence)
     part = Part(settings, store, stop)
     answers = {"metrics": lambda: generate_latest(REGISTRY), "status": part.standing}
     try:
@@ -138,7 +140,7 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
             return
         if not part.leads:
             CHUNKS.bound(EDGE_CHUNKS_BYTES)
-        parts = assemble(settings, store, runner, scores, clock.now, part.roles)
+        parts = assemble(settings, store, runner, scores, clock.now, part.roles, precedence)
         pipeline = Pipeline(parts.pipeline)
         balance = SpanBalance(settings.data_dir / "spool", store, pipeline)
         status = _status(settings, store, parts, pipeline, balance, clock, part)
@@ -238,7 +240,7 @@ def _local_share(
     )
 
 
-def _open_store(settings: Settings, clock: Pace) -> Store:
+def _open_store(settings: Settings, clock: Pace, precedence: Precedence) -> Store:
     return Store.open(
         settings.store,
         settings.data_dir,
@@ -246,6 +248,7 @@ def _open_store(settings: Settings, clock: Pace) -> Store:
         epoch=int(time.time()),
         keep_seconds=KEEP_SECONDS,
         clock=clock.now,
+        give_way=precedence.pauses(JOB_SECONDS),
     )
 
 

@@ -140,6 +140,7 @@ def assemble(
     scores: ScoreMetrics,
     clock: Clock = time.time,
     roles: Collection[Role] = ROLES_OF_ONE,
+    precedence: Precedence | None = None,
 ) -> CoreParts:
     """The core's parts, ready to run from the last checkpoint; logs the plug-ins left out.
 
@@ -151,8 +152,7 @@ def assemble(
     exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")
-    accepted = AcceptedRubrics(store, clock)
-    accepted.load()
+    accepted = _accepted(store, clock)
     rubrics = facts(runner)
     deferred = DeferredScoring(
         settings, store, inference, rubrics, scores, dirty, clock, exporting.offer_later
@@ -166,15 +166,22 @@ def assemble(
     sink = _sink(store, scores, rubrics, reader, dirty, summarizer, on_durable, clock)
     writer = (store.replica, store.epoch)
     pool = ScoringPool(settings, rubrics, writer, deferred.judged, store.erased)
+    stages = (reader, pool, sink, deferred, noticing, precedence or Precedence())
     return CoreParts(
         runner=runner,
         inference=inference,
-        pipeline=_pipeline(settings, store, runner, reader, pool, sink, deferred, noticing),
+        pipeline=_pipeline(settings, store, runner, *stages),
         jobs=jobs,
         background=_background(jobs, exporting, pool, clusters),
         dirty_minutes=dirty,
         accepted=accepted,
     )
+
+
+def _accepted(store: Store, clock: Clock) -> AcceptedRubrics:
+    accepted = AcceptedRubrics(store, clock)
+    accepted.load()
+    return accepted
 
 
 def _background(
@@ -199,6 +206,7 @@ def _pipeline(
     sink: Sink,
     deferred: DeferredScoring,
     noticing: NoticeJob | EdgeNoticing,
+    precedence: Precedence,
 ) -> PipelineParts:
     fetcher = TraceFetcher(reader, keeps=settings.store.spans)
     routes = settings.collector.routes
@@ -214,7 +222,7 @@ def _pipeline(
         deferred=deferred,
         noticing=noticing,
         heartbeat=Heartbeat(settings.data_dir),
-        precedence=Precedence(),
+        precedence=precedence,
         quarantine=Quarantine(Suspects(settings.data_dir), reader, settings.data_dir / "spool"),
         joining=Joining(store),
     )

@@ -35,7 +35,7 @@ from ragvigil.app.pipeline.sink import Sink, SpanPlaces
 from ragvigil.app.pipeline.worker import Job
 from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.app.process.memory import Pressure
-from ragvigil.app.process.precedence import Precedence
+from ragvigil.app.process.precedence import PIPELINE_SECONDS, Precedence
 from ragvigil.model.span import Closed
 from ragvigil.store.records.traces import StoredTrace
 
@@ -116,6 +116,7 @@ class Pipeline:
         self._replay_until = parts.reader.durable_seq
         self._memory = Pressure(memory_limit_bytes)
         self._joined, self._is_last = 0.0, False
+        self._let_readers_go_first = parts.precedence.pauses(PIPELINE_SECONDS)
 
     @property
     def span_places(self) -> SpanPlaces:
@@ -323,7 +324,7 @@ class Pipeline:
         """Says that the work gets on, and lets readers go first; called from trace to trace."""
         self._parts.heartbeat.beat()
         if not self.is_behind:
-            self._parts.precedence.pause()
+            self._let_readers_go_first()
 
     def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.

@@ -1,4 +1,4 @@
-"""Readers go first: the pipeline pauses while a page or an answer of the API is being made.
+"""Readers go first: pipeline and jobs pause while a page or an answer of the API is being made.
 
 Spans wait in the spool meanwhile, where nobody waits for them; somebody waits for the page.
 """
@@ -10,24 +10,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-MOST_SECONDS = 0.25
-"""The longest pause: what takes longer to make mostly waits for the store."""
+PIPELINE_SECONDS, JOB_SECONDS = 0.25, 0.5
+"""The longest pauses: what takes longer to make mostly waits for the store. A query of a job may
+take both cores for as long as a whole page."""
 
 
 class Precedence:
-    """Requests that are being made, and the pause that the pipeline takes for them.
+    """Requests that are being made, and the pauses that others take for them.
 
-    After a pause the pipeline works for at least as long as it has paused, so that any number of
-    readers costs it half of its time at most. `clock` gives seconds that never run backwards.
+    `clock` gives seconds that never run backwards.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._nobody_waits = threading.Event()
-        self._nobody_waits.set()
+        self.nobody_waits = threading.Event()
+        self.nobody_waits.set()
         self._requests = 0
-        self._works_until = float("-inf")
 
     @contextmanager
     def request(self) -> Iterator[None]:
@@ -38,18 +37,28 @@ class Precedence:
         finally:
             self._change(-1)
 
-    def pause(self) -> None:
-        """Returns once no reader waits, after MOST_SECONDS at most; for the pipeline's thread."""
-        if self._nobody_waits.is_set() or (began := self._clock()) < self._works_until:
-            return
-        self._nobody_waits.wait(MOST_SECONDS)
-        now = self._clock()
-        self._works_until = now + (now - began)
+    def pauses(self, most_seconds: float) -> Callable[[], None]:
+        """The pause of one kind of work: it returns once no reader waits, or after `most_seconds`.
+
+        After a pause that work goes on for at least as long as it has paused, so that any number of
+        readers costs it half of its time at most. Safe from any thread.
+        """
+        works_until = float("-inf")
+
+        def pause() -> None:
+            nonlocal works_until
+            if self.nobody_waits.is_set() or (began := self._clock()) < works_until:
+                return
+            self.nobody_waits.wait(most_seconds)
+            now = self._clock()
+            works_until = now + (now - began)
+
+        return pause
 
     def _change(self, by: int) -> None:
         with self._lock:
             self._requests += by
             if self._requests:
-                self._nobody_waits.clear()
+                self.nobody_waits.clear()
             else:
-                self._nobody_waits.set()
+                self.nobody_waits.set()

@@ -106,6 +106,8 @@ class Engine:
         self.guard: Guard = lambda _: ""
         """What a write of a table must fulfil; set before anything is written."""
         self.is_announcing = False
+        self.give_way: Callable[[], None] = lambda: None
+        """Called before each query that belongs to no request."""
         self._settings, self._data_dir, self._clock = settings, data_dir, clock
         self._changed = threading.Condition()
         self._writes: deque[_Write] = deque()
@@ -145,14 +147,17 @@ class Engine:
     def queue_job(self, call: Callable[[Client], Any], priority: Priority, *, writes: bool) -> Any:
         """Runs `call` with a connection of its priority and returns what it returns.
 
-        What a request reads is a page's, whatever its usual priority. Raises TimeoutError if it is
-        not done within three times the limit of a job, Unavailable once the store is closed, and
-        Abandoned where the request has ended.
+        What a page reads is a page's, whatever its usual priority; a query that belongs to no
+        request gives way first. Raises TimeoutError if it is not done within three times the limit
+        of a job, Unavailable once the store is closed, and Abandoned where the request has ended.
         """
-        scope = None if writes else current_scope()
+        asker = current_scope()
+        if asker is None:
+            self.give_way()
+        scope = None if writes else asker
         if scope and scope.is_abandoned:
             raise Abandoned("the request has ended")
-        if not writes and (scope or priority is Priority.PAGE):
+        if not writes and (priority is Priority.PAGE or (scope and scope.is_page)):
             result = self._queue_page(call)
         else:
             result = self._queue(_Job(int(priority), next(self._numbers), call, writes, Future()))

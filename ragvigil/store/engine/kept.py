@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import structlog
 
 from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.scope import QueryScope, current_scope
 
 log = structlog.get_logger()
 
@@ -81,7 +82,8 @@ class Kept:
 
         age = self._clock() - entry.read
         if age > entry.new_seconds * GIVEN_TIMES:
-            with entry.lock:
+            # Also where a job reads it: whoever asks next waits for the lock, maybe a page.
+            with entry.lock, (current_scope() or QueryScope()).running():
                 if self._clock() - entry.read > entry.new_seconds:
                     self._read(entry, read, new_for)
         elif age > entry.new_seconds and entry.lock.acquire(blocking=False):

@@ -11,9 +11,13 @@ from typing import Any
 
 
 class QueryScope:
-    """Follows the reads that a request has queued. Safe from any thread."""
+    """Follows the reads that a request has queued. Safe from any thread.
 
-    def __init__(self) -> None:
+    `is_page`: all that it reads is a page's, whatever its usual priority.
+    """
+
+    def __init__(self, *, is_page: bool = True) -> None:
+        self.is_page = is_page
         self._lock = threading.Lock()
         self._queries: set[Future[Any]] = set()
         self.is_abandoned = False

@@ -66,13 +66,17 @@ class Store:
         epoch: int = 0,
         keep_seconds: float = 0.0,
         clock: Callable[[], float] = time.time,
+        give_way: Callable[[], None] = lambda: None,
     ) -> Store:
         """Opens the store and brings its tables up to date.
+
+        `give_way` is called before each query that belongs to no request, by the thread that asks.
 
         The embedded engine is ready on return; raises StoreError if it cannot open. A server may
         still be down: then batches wait for it, and reads raise Unavailable.
         """
         engine = Engine(settings, data_dir, replica=replica, epoch=epoch, clock=clock)
+        engine.give_way = give_way
         engine.start(wait=not settings.url)
         return cls(engine, settings, keep_seconds)
 

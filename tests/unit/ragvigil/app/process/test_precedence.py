@@ -1,29 +1,32 @@
-"""The pipeline pauses for readers, and no number of them stops it."""
+"""Pipeline and jobs pause for readers, and no number of them stops one."""
 
 from __future__ import annotations
 
 import threading
 import time
 
-from ragvigil.app.process.precedence import MOST_SECONDS, Precedence
+from ragvigil.app.process.precedence import Precedence
 from tests.patience import PATIENCE_SECONDS
+
+MOST_SECONDS = 0.25
 
 
 def test_nobody_waits_and_nothing_pauses() -> None:
-    precedence = Precedence()
+    pause = Precedence().pauses(MOST_SECONDS)
     began = time.monotonic()
     for _ in range(1000):
-        precedence.pause()
+        pause()
     assert time.monotonic() - began < MOST_SECONDS
 
 
 def test_the_pipeline_goes_on_when_the_last_reader_is_served() -> None:
     precedence = Precedence()
+    pause = precedence.pauses(MOST_SECONDS)
     goes_on = threading.Event()
 
     def pipeline() -> None:
         while not goes_on.is_set():
-            precedence.pause()
+            pause()
             if not served.locked():
                 goes_on.set()
 
@@ -36,9 +39,10 @@ def test_the_pipeline_goes_on_when_the_last_reader_is_served() -> None:
     thread.join()
 
 
-def test_after_a_pause_the_pipeline_works_for_as_long() -> None:
+def test_after_a_pause_each_kind_of_work_goes_on_for_as_long() -> None:
     now = 0.0
     precedence = Precedence(lambda: now)
+    pipeline, jobs = precedence.pauses(MOST_SECONDS), precedence.pauses(2 * MOST_SECONDS)
     waits: list[float] = []
 
     def wait(seconds: float) -> bool:
@@ -48,11 +52,13 @@ def test_after_a_pause_the_pipeline_works_for_as_long() -> None:
         return False
 
     with precedence.request():
-        precedence._nobody_waits.wait = wait  # type: ignore[method-assign]
-        precedence.pause()
+        precedence.nobody_waits.wait = wait  # type: ignore[method-assign,assignment]
+        pipeline()
         now += MOST_SECONDS / 2
-        precedence.pause()
+        pipeline()
         assert waits == [MOST_SECONDS]
-        now += MOST_SECONDS / 2
-        precedence.pause()
-        assert waits == [MOST_SECONDS, MOST_SECONDS]
+        jobs()
+        assert waits == [MOST_SECONDS, 2 * MOST_SECONDS]
+        pipeline()
+        jobs()
+        assert waits == [MOST_SECONDS, 2 * MOST_SECONDS, MOST_SECONDS]

@@ -11,6 +11,7 @@ import pytest
 
 from ragvigil.store.engine.batch import Batch, Rows
 from ragvigil.store.engine.errors import Abandoned
+from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope
 from ragvigil.store.engine.store import Store
@@ -60,6 +61,35 @@ def test_a_page_does_not_wait_for_a_job(store: Store) -> None:
 def test_what_a_request_reads_is_a_page_whatever_its_usual_priority(store: Store) -> None:
     with occupied(store, Priority.TICK), QueryScope().running():
         assert seven(store, Priority.TICK) == 7
+
+
+def test_a_request_that_changes_something_reads_after_the_batches_before_it(store: Store) -> None:
+    def counted() -> int:
+        with QueryScope(is_page=False).running():
+            rows = store.read("row_counts", priority=Priority.TICK)
+        return {row["table"]: int(row["rows"]) for row in rows}["ledger"]
+
+    with ThreadPoolExecutor(1) as thread:
+        with occupied(store, Priority.TICK):
+            store.submit(frame("before"))
+            waiting = thread.submit(counted)
+        assert waiting.result(PATIENCE_SECONDS) == 1
+
+
+def test_only_queries_of_no_request_give_way(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(store._engine, "give_way", lambda: asked.append("gave way"))
+    for priority in Priority:
+        seven(store, priority)
+    store.change("SELECT 7")
+    assert len(asked) == len(Priority) + 1
+    for is_page in (True, False):
+        with QueryScope(is_page=is_page).running():
+            seven(store, Priority.TICK)
+    store.write(frame("kept"))
+    # A page may wait for what is kept, so it is read at once, whoever asks first.
+    assert Kept(5.0).of("seven", lambda: seven(store)) == 7
+    assert len(asked) == len(Priority) + 1
 
 
 def test_a_job_sees_the_batches_that_were_queued_before_it(store: Store) -> None:

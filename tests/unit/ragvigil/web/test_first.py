@@ -1,0 +1,34 @@
+"""While a request is answered others give way, and what it reads is known to be a request's."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from ragvigil.store.engine.scope import QueryScope, current_scope
+from ragvigil.web.site.first import FirstServed
+
+
+@pytest.mark.parametrize(("method", "is_page"), [("GET", True), ("HEAD", True), ("POST", False)])
+def test_every_request_has_a_scope_and_reading_ones_that_of_a_page(
+    method: str, is_page: bool
+) -> None:
+    scopes: list[QueryScope | None] = []
+
+    async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        scopes.append(current_scope())
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(_message: Message) -> None:
+        pass
+
+    asyncio.run(FirstServed(app, nullcontext)({"type": "http", "method": method}, receive, send))
+    (scope,) = scopes
+    assert scope is not None
+    assert scope.is_page is is_page
+    assert current_scope() is None
