@@ -26,6 +26,7 @@ from ragvigil.app.sources.issue_numbers import (
 from ragvigil.app.sources.issue_traffic import IssueTraffic, Traffic
 from ragvigil.model.issue import Issue, IssueEvent, IssueState, IssueVerb, PairVerdict
 from ragvigil.store.engine.store import Store
+from ragvigil.store.engine.together import together
 from ragvigil.store.issues import causes, root_causes
 from ragvigil.store.issues import failing_rows as failed
 from ragvigil.store.issues import issues as stored
@@ -109,19 +110,29 @@ class Issues:
         redirects, store = self._redirects(), self._store
         issue = _home(redirects, issue_id)
         ids, names = redirects.ids([issue]), redirects.names()
-        pairs = stored.pairs(store, verdict=PairVerdict.PROPOSED, issue_id=issue.issue_id)
-        reports = root_causes.find(store, issue.issue_id, limit=1)
-        (form,) = self._forms(self._sized([issue], redirects), redirects)
-        examples, passing = issue_numbers.representatives(store, issue, ids)
+        (examples, passing), (form,), (traits, facets, pairs), (reports, found, events) = together(
+            lambda: issue_numbers.representatives(store, issue, ids),
+            lambda: self._forms(self._sized([issue], redirects), redirects),
+            lambda: (
+                self._traits(issue, ids),
+                issue_views.facets(store, ids),
+                stored.pairs(store, verdict=PairVerdict.PROPOSED, issue_id=issue.issue_id),
+            ),
+            lambda: (
+                root_causes.find(store, issue.issue_id, limit=1),
+                self._incidents(issue),
+                self._events(issue, ids),
+            ),
+        )
         return forms.IssueStoryForm(
             **dict(form),
             background=self._around(redirects).outside.of_issue(issue),
-            traits=self._traits(issue, ids),
-            facets=[view(forms.FacetForm, facet) for facet in issue_views.facets(store, ids)],
+            traits=traits,
+            facets=[view(forms.FacetForm, facet) for facet in facets],
             representatives=[forms.member_form(member) for member in examples],
             neighbours=[view(NeighbourForm, each) for each in passing],
             terms=own_words(reports[0].text) if reports else [],
-            incidents=self._incidents(issue),
+            incidents=found,
             parts=[
                 PartForm(issue_id=part, name=names[part]) for part in ids if part != issue.issue_id
             ],
@@ -130,7 +141,7 @@ class Issues:
             ),
             pairs=[forms.pair_form(pair, names) for pair in pairs],
             root_cause=forms.cause_form(reports[0]) if reports else None,
-            events=[view(forms.IssueEventForm, event) for event in self._events(issue, ids)],
+            events=[view(forms.IssueEventForm, event) for event in events],
         )
 
     def members(self, issue_id: str, filter_: failed.FailureFilter) -> forms.MembersForm:

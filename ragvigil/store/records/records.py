@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragvigil.store.engine.kept import SLOW_SECONDS
+from ragvigil.store.engine.together import together
 from ragvigil.store.records import feedback, traces
 from ragvigil.store.records.record_counts import newest_minutes, newest_part
 from ragvigil.store.records.record_filter import RecordFilter, RecordPlace
@@ -67,13 +68,17 @@ def _whole(
         sorted(stored),
         min(trace.received_unix_nano for trace in stored.values()) // 10**9,
     )
-    rows = place.read(store, "record_rows", record_ids=sorted(record_ids))
+    rows, scored, shaped = together(
+        lambda: place.read(store, "record_rows", record_ids=sorted(record_ids)),
+        lambda: place.read(store, "record_scores"),
+        lambda: place.read(store, "record_shapes"),
+    )
     if not rows:
         return {}
-    scores = _by_record(place.read(store, "record_scores"))
-    shapes = {_key(row): row["measures"] for row in place.read(store, "record_shapes")}
-    events = feedback.of_records(store, rows)
-    texts = document_texts(store, texts_needed(rows))
+    scores, shapes = _by_record(scored), {_key(row): row["measures"] for row in shaped}
+    events, texts = together(
+        lambda: feedback.of_records(store, rows), lambda: document_texts(store, texts_needed(rows))
+    )
     return {
         (key := _key(row)): full(row, scores.get(key, []), shapes.get(key, {}), events[key], texts)
         for row in rows
@@ -143,8 +148,11 @@ def summaries(store: Store, keys: Sequence[Form]) -> list[Form]:
         min(row["received_seconds"] for row in keys),
     )
     ids = sorted({row["record_id"] for row in keys})
-    rows = {_key(row): row for row in place.read(store, "record_summaries", record_ids=ids)}
-    scores = _by_record(place.read(store, "record_scores"))
+    read, scored = together(
+        lambda: place.read(store, "record_summaries", record_ids=ids),
+        lambda: place.read(store, "record_scores"),
+    )
+    rows, scores = {_key(row): row for row in read}, _by_record(scored)
     ratings = feedback.worst_ratings(store, list(rows.values()))
     return [
         {**summary(rows[key], scores.get(key, [])), "rating": ratings[key]}

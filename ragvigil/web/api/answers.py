@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 
 from ragvigil.model.incident import Incident
 from ragvigil.model.issue import Issue
+from ragvigil.store.engine.together import together
 from ragvigil.store.issues import failing_rows
 from ragvigil.store.issues.issues import IssueFilter
 from ragvigil.store.issues.issues import find as find_issues
@@ -114,18 +115,22 @@ def related(request: Request, record_id: RecordId, trace_id: OfTrace = "") -> Re
 def related_to(request: Request, answers: AnswerAndNeighbours) -> RelatedForm:
     """What is beside an answer that has been read."""
     answer = answers.record
-    usual = usual_values(
-        request.app.state.store,
-        service=answer.service,
-        environment=answer.environment,
-        route=answer.route,
-        until=_minute(answer.time) + 60,
+    usual, issue, on_route = together(
+        lambda: usual_values(
+            request.app.state.store,
+            service=answer.service,
+            environment=answer.environment,
+            route=answer.route,
+            until=_minute(answer.time) + 60,
+        ),
+        lambda: _issue(request, answer),
+        lambda: _incidents(request, answer),
     )
     return RelatedForm(
         before=answers.before,
         after=answers.after,
-        issue=_issue(request, answer),
-        incidents=[_link(incident) for incident in _incidents(request, answer)],
+        issue=issue,
+        incidents=[_link(incident) for incident in on_route],
         usual=[
             UsualForm(rubric=rubric, segment=segment, answers=answers)
             for (rubric, segment), answers in sorted(usual.items())

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
+from ragvigil.store.engine.together import together
+from ragvigil.store.records.same_question import PlacedKey
 from ragvigil.web.api import answers as api
 from ragvigil.web.drawings.waterfall import waterfall
 from ragvigil.web.pages.frame import render
@@ -17,7 +19,7 @@ from ragvigil.web.views.answers.cards import same_question_cards, version_words
 from ragvigil.web.views.answers.checks import checks, checks_heading, not_known
 from ragvigil.web.views.answers.chunks import chunk_cards, chunks_heading
 from ragvigil.web.views.answers.ranking import chunk_flow
-from ragvigil.web.views.answers.related import AnswerAndNeighbours
+from ragvigil.web.views.answers.related import AnswerAndNeighbours, RelatedForm
 from ragvigil.web.views.answers.spans import (
     MOST_SPANS,
     SpansForm,
@@ -46,13 +48,15 @@ def answer_page(
     request: Request, record_id: api.RecordId, trace_id: api.OfTrace = "", span: Span = ""
 ) -> HTMLResponse:
     """One answer, by its id or the first characters of it."""
-    key = api.key_of(request, record_id.lower(), trace_id.lower())
-    return shown(request, api.with_neighbours(request, key), span)
+    return shown(request, api.key_of(request, record_id.lower(), trace_id.lower()), span)
 
 
-def shown(request: Request, answers: AnswerAndNeighbours, span_id: str) -> HTMLResponse:
-    """The page of an answer that has been read."""
-    record, related = answers.record, api.related_to(request, answers)
+def shown(request: Request, key: PlacedKey, span_id: str) -> HTMLResponse:
+    """The page of an answer."""
+    (answers, related), spans = together(
+        lambda: _answer(request, key), lambda: api.spans(request, key.trace_id)
+    )
+    record = answers.record
     usual = {(each.rubric, each.segment): each.answers for each in related.usual}
     rows = checks(record.scores, usual)
     text = answer_text(record)
@@ -79,8 +83,13 @@ def shown(request: Request, answers: AnswerAndNeighbours, span_id: str) -> HTMLR
         checks_heading=checks_heading(rows),
         not_known=not_known(rows),
         curl=curl_of(request, f"traces/{record.trace_id}"),
-        **spans_shown(request, api.spans(request, record.trace_id), span_id),
+        **spans_shown(request, spans, span_id),
     )
+
+
+def _answer(request: Request, key: PlacedKey) -> tuple[AnswerAndNeighbours, RelatedForm]:
+    answers = api.with_neighbours(request, key)
+    return answers, api.related_to(request, answers)
 
 
 def spans_shown(request: Request, form: SpansForm, span_id: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from ragvigil.store.engine.together import together
 from ragvigil.web.api.chosen import Asked, Chosen
 from ragvigil.web.api.records import record_counts, records
 from ragvigil.web.api.search import as_search, found_by, named_by
@@ -18,6 +19,7 @@ from ragvigil.web.pages.frame import render
 from ragvigil.web.permissions import Permission, Requires
 from ragvigil.web.scope import scope_of
 from ragvigil.web.views import answer_list
+from ragvigil.web.views.records import RecordCountsForm
 from ragvigil.web.views.search import By, SearchForm
 from ragvigil.web.views.topic_page import name_of
 
@@ -62,13 +64,15 @@ def answers_page(
 ) -> HTMLResponse:
     """Answers that match, what they have in common, and ready-made views."""
     choice = _choice(request, asked)
-    found, counts = _found(request, asked, by, cursor), None
+    found, counts = together(
+        lambda: _found(request, asked, by, cursor), lambda: _counts(request, asked, by)
+    )
     scope = scope_of(request)
     time = time_words(scope.since, scope.until)
     if found.by == "meaning":
         sentence = answer_list.heading_near(len(found.records), PAGE, asked.filter.text, time)
     else:
-        counts = record_counts(request, asked)
+        counts = counts or record_counts(request, asked)  # no model here: it was found by words
         topic = name_of(topics(request), choice.topic) if choice.topic else ""
         sentence = answer_list.heading(choice, counts, route=scope.route, time=time, topic=topic)
     return render(
@@ -101,6 +105,11 @@ def _choice(request: Request, asked: Chosen) -> answer_list.Choice:
     given = {name: value for name, value in request.query_params.items() if name in names}
     failed = {True: "true", False: "false", None: ""}[asked.filter.failed]  # `1` is true as well
     return answer_list.Choice(**{**given, "failed": failed})
+
+
+def _counts(request: Request, asked: Chosen, by: str) -> RecordCountsForm | None:
+    """None for a search by meaning: nearest answers are no part of all."""
+    return None if by == "meaning" else record_counts(request, asked)
 
 
 def _found(request: Request, asked: Chosen, by: str, cursor: str) -> SearchForm:

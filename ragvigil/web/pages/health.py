@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
+from ragvigil.store.engine.together import together
 from ragvigil.web.api import health as health_api
 from ragvigil.web.api import judges as judges_api
 from ragvigil.web.api import people as people_api
@@ -34,19 +35,22 @@ DOCTOR_SECONDS = 30.0
 )
 def health(request: Request) -> HTMLResponse:
     """The books, every check with what mends it, fields, refusals, acts, jobs and settings."""
-    has_report = request.app.state.health is not None
-    status = service_api.status(request)
+    status, state = service_api.status(request), request.app.state
+    has_report = state.health is not None
     ledger = LedgerForm.model_validate({"spans": status["spans"], "records": status["traces"]})
-    state = request.app.state
-    doctor = state.store.kept.of(
-        "doctor", state.status.doctor, lasts=True, new_seconds=DOCTOR_SECONDS
+    doctor, report, judged, acts = together(
+        lambda: state.store.kept.of(
+            "doctor", state.status.doctor, lasts=True, new_seconds=DOCTOR_SECONDS
+        ),
+        lambda: health_api.health_report(request) if has_report else None,
+        lambda: judges_api.judges(request).judges,
+        lambda: _acts(request),
     )
-    report = health_api.health_report(request) if has_report else None
     evidence = Evidence(
         status=status,
         ledger=ledger.spans,
         doctor=doctor,
-        judges=judges_api.judges(request).judges,
+        judges=judged,
         report=report,
     )
     found = checks(evidence)
@@ -66,7 +70,7 @@ def health(request: Request) -> HTMLResponse:
         field_name=field_name,
         sources=[source for source in doctor.sources if not source.answers],
         report=report,
-        acts=_acts(request),
+        acts=acts,
         settings=_settings(request) if has_report else None,
     )
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 
+from ragvigil.store.engine.together import together
 from ragvigil.store.issues import golden as cases
 from ragvigil.store.records import records
 from ragvigil.web.api import issues as api
@@ -127,15 +128,14 @@ def shown(
     guard: GuardDraftForm | None = None,
 ) -> HTMLResponse:
     """The page, with the problem of an act or a drafted guard. Raises HTTPException (404)."""
-    story: IssueStoryForm = request.app.state.store.kept.of(
-        ("issue", issue_id), lambda: api.issue(request, issue_id)
+    store, now = request.app.state.store, request.app.state.clock()
+    story: IssueStoryForm = store.kept.of(("issue", issue_id), lambda: api.issue(request, issue_id))
+    whole, proposed, guards = together(
+        lambda: records.several(store, keys(story)),
+        lambda: cases.find(store, cases.CaseFilter(issue_id=story.issue_id)),
+        lambda: _guards(request, story.issue_id),
     )
-    now: datetime = request.app.state.clock()
-    stored = {
-        key: RecordForm.model_validate(form)
-        for key, form in records.several(request.app.state.store, keys(story)).items()
-    }
-    proposed = cases.find(request.app.state.store, cases.CaseFilter(issue_id=story.issue_id))
+    stored = {key: RecordForm.model_validate(form) for key, form in whole.items()}
     report = story.root_cause
     return render(
         request,
@@ -156,7 +156,7 @@ def shown(
         proposed={(case.trace_id, case.record_id): case for case in proposed},
         can_propose=request.app.state.golden is not None,
         guard=guard,
-        guards=_guards(request, story.issue_id),
+        guards=guards,
         words=sentences,
     )
 

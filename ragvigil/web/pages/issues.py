@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
+from ragvigil.store.engine.together import together
 from ragvigil.store.issues.issues import NOBODY
 from ragvigil.web.api import issues as api
 from ragvigil.web.pages.frame import render
@@ -59,7 +60,9 @@ def issues_page(
     filters = Filters(state=state, family=family, owner=owner, q=q)
     scope = scope_of(request)
     now: datetime = request.app.state.clock()
-    page = _listed(request, scope, filters, cursor)
+    page, alike = together(
+        lambda: _listed(request, scope, filters, cursor), lambda: api.issue_pairs(request)
+    )
     is_filtered = bool(filters.chosen() or scope.service or scope.environment or scope.route)
     return render(
         request,
@@ -72,7 +75,7 @@ def issues_page(
         rows=[issue_row(issue, now) for issue in page.issues],
         filters=filters.chosen(),
         menus=_menus(filters, page.owners),
-        pairs=[(pair, sentences.pair_words(pair)) for pair in api.issue_pairs(request).pairs],
+        pairs=[(pair, sentences.pair_words(pair)) for pair in alike.pairs],
         words=sentences,
         is_first=not cursor,
     )

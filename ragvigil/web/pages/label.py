@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
+from ragvigil.store.engine.together import together
 from ragvigil.web.api.judges import judges
 from ragvigil.web.api.label_queues import (
     label_disputes,
@@ -53,8 +54,11 @@ def label_import(request: Request, content: Upload) -> HTMLResponse:
 
 
 def _overview(request: Request, uploaded: Uploaded | None = None) -> HTMLResponse:
-    measured = judges(request=request, rubric="").judges
-    listed = label_queues(request=request)
+    measured, listed, disputed = together(
+        lambda: judges(request=request, rubric="").judges,
+        lambda: label_queues(request=request),
+        lambda: label_disputes(request=request).disputes,
+    )
     return render(
         request,
         "label.html",
@@ -63,6 +67,6 @@ def _overview(request: Request, uploaded: Uploaded | None = None) -> HTMLRespons
         judges=[(judge, agreement(judge.kappa, judge.low, judge.high)) for judge in measured],
         queues=listed.queues,
         people=listed.people,
-        disputes=label_disputes(request=request).disputes,
+        disputes=disputed,
         uploaded=uploaded,
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
+from ragvigil.store.engine.together import together
 from ragvigil.web.api import operating as operating_api
 from ragvigil.web.pages.frame import render
 from ragvigil.web.pages.route_reading import (
@@ -41,8 +42,12 @@ def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResp
     now: datetime = request.app.state.clock()
     begin, end = scope.window(now)
     place, *others = places_of(request, scope, name)
-    charts = charts_of(request, scope, place)
-    incidents = incidents_of(request, place, begin)
+    charts, incidents, points, (failing, issues) = together(
+        lambda: charts_of(request, scope, place),
+        lambda: incidents_of(request, place, begin),
+        lambda: operating_api.operating_points(request, service=place.service, route=name),
+        lambda: (failing_of(request, place, begin, end), issues_of(request, place)),
+    )
     open_ = [incident for incident in incidents if incident.resolved is None]
     rubrics = story.rubrics_of(charts.series, findings_on(place, open_), charts.local)
     return render(
@@ -66,9 +71,7 @@ def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResp
         axis=axis,
         rate=story.rate_words(story.answers_per_hour(rubrics)),
         incidents=incidents,
-        points=operating_api.operating_points(
-            request, service=place.service, route=name
-        ).operating_points,
-        failing=failing_of(request, place, begin, end),
-        issues=issues_of(request, place),
+        points=points.operating_points,
+        failing=failing,
+        issues=issues,
     )

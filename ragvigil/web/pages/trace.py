@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
+from ragvigil.store.engine.together import together
 from ragvigil.store.records.same_question import keys_of
 from ragvigil.web.api import answers as api
 from ragvigil.web.api import records as records_api
@@ -27,9 +28,11 @@ def trace_page(request: Request, trace_id: records_api.TraceId, span: Span = "")
     """The page of its answer where it has one."""
     keys = keys_of(request.app.state.store, "", trace_id=trace_id.lower())
     if len(keys) == 1:
-        return shown(request, api.with_neighbours(request, keys[0]), span)
-    records = records_api.trace(request, trace_id).records
-    spans = api.spans(request, trace_id)
+        return shown(request, keys[0], span)
+    whole, spans = together(
+        lambda: records_api.trace(request, trace_id), lambda: api.spans(request, trace_id)
+    )
+    records = whole.records
     return render(
         request,
         "trace.html",

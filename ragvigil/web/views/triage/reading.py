@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragvigil.model.incident import Incident, IncidentState
+from ragvigil.store.engine.together import together
 from ragvigil.store.issues import views as stored_issues
 from ragvigil.store.records import received
 from ragvigil.store.records.places import RoutePlace
@@ -55,13 +56,17 @@ def read_now(
     lines: Lines,
 ) -> Known:
     """What is known now; `lines` gives the message of an incident. Raises as `Store.read` does."""
-    found = _incidents(store, filter_, now, lines)
-    receipts = received.since(
-        store, _seconds(now - DAY), service=filter_.service, route=filter_.route
+    (found, changed), deltas, receipts, (audited, linked) = together(
+        lambda: _incidents_and_changes(store, filter_, now, lines),
+        lambda: _deltas(store, filter_, now),
+        lambda: received.since(
+            store, _seconds(now - DAY), service=filter_.service, route=filter_.route
+        ),
+        lambda: (_audits(store, filter_, now), _issues(store, filter_)),
     )
     return Known(
         now=now,
-        deltas=_deltas(store, filter_, now),
+        deltas=deltas,
         places=[
             Place(place.service, place.environment, place.route)
             for place in places
@@ -69,12 +74,19 @@ def read_now(
             and filter_.route in ("", place.route)
         ],
         incidents=found,
-        changes=_changes(store, filter_, now, found),
-        audits=_audits(store, filter_, now),
-        issues=_issues(store, filter_),
+        changes=changed,
+        audits=audited,
+        issues=linked,
         answers=receipts.records,
         last_answer=datetime.fromtimestamp(receipts.last, UTC) if receipts.last else None,
     )
+
+
+def _incidents_and_changes(
+    store: Store, filter_: NowFilter, now: datetime, lines: Lines
+) -> tuple[list[IncidentForm], list[ChangeForm]]:
+    found = _incidents(store, filter_, now, lines)
+    return found, _changes(store, filter_, now, found)
 
 
 def _deltas(store: Store, filter_: NowFilter, now: datetime) -> list[DeltaForm]:
@@ -147,10 +159,12 @@ def read_changes(
     store: Store, filter_: NowFilter, since: datetime, until: datetime
 ) -> list[ChangeForm]:
     """The changes of a time, newest first, each with its letter."""
-    noticed = notices.find(
-        store, service=filter_.service, route=filter_.route, since=_seconds(since)
+    noticed, marks = together(
+        lambda: notices.find(
+            store, service=filter_.service, route=filter_.route, since=_seconds(since)
+        ),
+        lambda: deploys.find(store, service=filter_.service, since=_seconds(since)),
     )
-    marks = deploys.find(store, service=filter_.service, since=_seconds(since))
     return changes(
         [each for each in noticed if filter_.matches(each.service, each.environment)],
         [each for each in marks if filter_.matches(each.service, each.environment)],
