@@ -1,4 +1,4 @@
--- How many of the newest records that match fail each rubric, in each layer, and have each label.
+-- How many of these records fail each rubric, in each layer, and have each label.
 SELECT
     sumMap(rubrics, arrayMap(_ -> toUInt64(1), rubrics)) AS failing_rubrics,
     sumMap(layers, arrayMap(_ -> toUInt64(1), layers)) AS failing_layers,
@@ -16,16 +16,8 @@ FROM
         ) AS all_labels
     FROM scores FINAL
     PREWHERE minute >= toDateTime({since:UInt32}, 'UTC')
-        AND (minute, trace_id, record_id) IN
-        (
-            SELECT minute, trace_id, record_id
-            FROM
-            (
-                @chosen
-            )
-            ORDER BY minute DESC, time DESC, trace_id, record_id
-            LIMIT {most:UInt32}
-        )
+        AND minute <= toDateTime({until:UInt32}, 'UTC')
+        AND cityHash64(trace_id, record_id) IN {keys:Array(UInt64)}
     WHERE failed OR label != ''
     GROUP BY trace_id, record_id
 )

@@ -10,6 +10,7 @@ from ragvigil.model.feedback import FeedbackEvent
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.span import Closed
 from ragvigil.store.engine.batch import Batch, Row, Rows, Tombstones, token_of
+from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.table import declare, nanos
 from ragvigil.store.records import feedback
@@ -315,7 +316,12 @@ def stored_since(store: Store, received: float) -> dict[str, StoredTrace]:
 
 def counts(store: Store) -> dict[str, int]:
     """How many closed traces are kept, by outcome; kept a while where counting them takes long."""
-    rows = store.kept.of("traces by outcome", lambda: store.read("traces_by_outcome"), lasts=True)
+    rows = store.kept.of(
+        "traces by outcome",
+        lambda: store.read("traces_by_outcome"),
+        lasts=True,
+        most_seconds=SLOW_SECONDS,
+    )
     return {str(row["outcome"]): int(row["traces"]) for row in rows}
 
 

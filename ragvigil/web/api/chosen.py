@@ -36,9 +36,14 @@ DEFAULT_SINCE = "24h"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The filter of a request; `is_part` where it looks at the newest part of the time alone."""
+    """The filter of a request; `is_part` where it looks at the newest part of the time alone.
+
+    `since` is what was asked for: where that moves with the clock, as *a day ago* does, the part
+    that is looked at moves with every answer that comes.
+    """
 
     filter: RecordFilter
+    since: int
     is_part: bool = False
 
 
@@ -109,9 +114,10 @@ def window(since: str, until: str, now: datetime) -> tuple[int, int]:
 def bounded(request: Request, filter_: RecordFilter) -> Chosen:
     """The filter with the time that a search for words looks at."""
     if not filter_.text:
-        return Chosen(filter=filter_)
+        return Chosen(filter=filter_, since=filter_.since)
     since = record_counts.searched_since(request.app.state.store, filter_)
-    return Chosen(filter=replace(filter_, since=since), is_part=since > filter_.since)
+    part = replace(filter_, since=since)
+    return Chosen(filter=part, since=filter_.since, is_part=since > filter_.since)
 
 
 def require_words(text: str) -> str:

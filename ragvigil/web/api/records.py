@@ -75,8 +75,8 @@ def records(
     dependencies=[Depends(Requires(Permission.READ))],
 )
 def record_counts(request: Request, asked: Asked) -> RecordCountsForm:
-    """Counts of the newest 10,000 answers that match the same parameters as of `/records`."""
-    found = counts(request.app.state.store, asked.filter)
+    """Counts of the newest 5,000 answers that match the same parameters as of `/records`."""
+    found = counts(request.app.state.store, asked.filter, asked.since)
     return RecordCountsForm(
         answers=found.answers,
         is_more=found.is_more,
