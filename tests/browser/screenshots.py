@@ -93,12 +93,13 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     # Not in a folder that is emptied at boot: the page of health would say so.
     with tempfile.TemporaryDirectory(dir=ROOT) as folder, ExitStack() as stack:
-        world = options.world or Path(folder)
+        world, shown = options.world or Path(folder) / "world", Path(folder) / "shown"
+        shown.mkdir()
         if options.world is None:
             build(world)
         judge = stack.enter_context(serving(ContentJudge().answer))
         settings = judged_by(judge.openai)
-        site = stack.enter_context(served(world, "alarm", Path(folder), **settings))
+        site = stack.enter_context(served(world, "alarm", shown, **settings))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             for file in take(site, browser):
