@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 DATABASE = "ragvigil"
 JOB_FACTOR = 3
 """A job may take this many times as long as a page."""
+PAGE_FIRST, JOB_SECOND = 1, 2
+"""The engine's own priorities: the lower number goes first."""
+GIVE_WAY_MS = 20
+"""How long a job's query under way waits at each block of rows while one of a page runs."""
 _MIB = 1024**2
 
 
@@ -56,10 +60,10 @@ def connect(settings: StoreSettings, data_dir: Path) -> Clients:
     return Clients(
         writer=open_one(_write_settings(settings)),
         pages=tuple(
-            open_one(_read_settings(settings, settings.query_seconds))
+            open_one(_read_settings(settings, settings.query_seconds, PAGE_FIRST))
             for _ in range(settings.page_connections)
         ),
-        jobs=open_one(_read_settings(settings, settings.query_seconds * JOB_FACTOR)),
+        jobs=open_one(_read_settings(settings, settings.query_seconds * JOB_FACTOR, JOB_SECOND)),
     )
 
 
@@ -163,8 +167,10 @@ def _write_settings(settings: StoreSettings) -> dict[str, object]:
     }
 
 
-def _read_settings(settings: StoreSettings, seconds: float) -> dict[str, object]:
+def _read_settings(settings: StoreSettings, seconds: float, priority: int) -> dict[str, object]:
     return {
+        "priority": priority,
+        "low_priority_query_wait_time_ms": GIVE_WAY_MS,
         "max_memory_usage": settings.query_memory_bytes,
         "max_threads": settings.threads,
         "max_execution_time": round(seconds, 3),

@@ -157,7 +157,9 @@ class Engine:
         scope = None if writes else asker
         if scope and scope.is_abandoned:
             raise Abandoned("the request has ended")
-        if not writes and (priority is Priority.PAGE or (scope and scope.is_page)):
+        if scope and scope.reads_as is not None:
+            priority = scope.reads_as
+        if priority is Priority.PAGE and not writes:
             result = self._queue_page(call)
         else:
             result = self._queue(_Job(int(priority), next(self._numbers), call, writes, Future()))

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import structlog
 
 from ragvigil.store.engine.errors import StoreError
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope, current_scope
 
 log = structlog.get_logger()
@@ -33,12 +34,14 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True)
 class _Entry:
-    """An answer, when it was read, and for how long it is new; who reads it holds `lock`.
+    """An answer, when it was read, and for how long it is new.
 
-    `lasts`: no act of a person changes it.
+    Who reads it holds `lock`, and `is_due` is held until it has been read anew, so that this is
+    done once. `lasts`: no act of a person changes it.
     """
 
     lock: Lock
+    is_due: Lock
     lasts: bool
     answer: Any = None
     read: float = float("-inf")
@@ -49,11 +52,17 @@ class Kept:
     """Keeps answers by key. Safe from any thread.
 
     An answer passes for new for `new_seconds` at most; 0 keeps none. Who finds none waits for
-    whoever reads it already. `clock` gives seconds that never run backwards.
+    whoever reads it already. `clock` gives seconds that never run backwards. `give_way` is called
+    before an answer is read anew.
     """
 
-    def __init__(self, new_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._new_seconds, self._clock = new_seconds, clock
+    def __init__(
+        self,
+        new_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        give_way: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._new_seconds, self._clock, self._give_way = new_seconds, clock, give_way
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = Lock()
 
@@ -82,11 +91,8 @@ class Kept:
 
         age = self._clock() - entry.read
         if age > entry.new_seconds * GIVEN_TIMES:
-            # Also where a job reads it: whoever asks next waits for the lock, maybe a page.
-            with entry.lock, (current_scope() or QueryScope()).running():
-                if self._clock() - entry.read > entry.new_seconds:
-                    self._read(entry, read, new_for)
-        elif age > entry.new_seconds and entry.lock.acquire(blocking=False):
+            self._read(entry, read, new_for)
+        elif age > entry.new_seconds and entry.is_due.acquire(blocking=False):
             renewal = Timer(RENEW_AFTER_SECONDS, self._renew, (entry, read, new_for))
             renewal.name, renewal.daemon = "kept answer", True
             renewal.start()
@@ -113,7 +119,7 @@ class Kept:
 
     def _entry(self, key: Hashable, lasts: bool) -> _Entry:
         with self._lock:
-            entry = self._entries.setdefault(key, _Entry(Lock(), lasts))
+            entry = self._entries.setdefault(key, _Entry(Lock(), Lock(), lasts))
             self._entries.move_to_end(key)
             while len(self._entries) > MOST:
                 self._entries.popitem(last=False)
@@ -122,17 +128,31 @@ class Kept:
     def _renew(
         self, entry: _Entry, read: Callable[[], Any], new_for: Callable[[float], float]
     ) -> None:
+        """Reads it as a job does, and without the lock: pages go first and do not wait for it."""
+        self._give_way()
         try:
-            self._read(entry, read, new_for)
+            with QueryScope(Priority.SCAN).running():
+                answer, read_at, cost = self._timed(read)
+            with entry.lock:
+                entry.answer, entry.read, entry.new_seconds = answer, read_at, new_for(cost)
         except StoreError as error:
             log.warning("an answer was not read anew", reason=str(error))
         finally:
-            entry.lock.release()
+            entry.is_due.release()
 
     def _read(
         self, entry: _Entry, read: Callable[[], Any], new_for: Callable[[float], float]
     ) -> None:
+        """Reads the answer, unless that was done while this waited for the lock."""
+        # As a page reads, also for a job: whoever asks next waits for the lock, maybe a page.
+        with entry.lock, (current_scope() or QueryScope()).running():
+            if self._clock() - entry.read > entry.new_seconds:
+                entry.answer, entry.read, cost = self._timed(read)
+                entry.new_seconds = new_for(cost)
+
+    def _timed(self, read: Callable[[], Any]) -> tuple[Any, float, float]:
+        """An answer, when it was there, and how many seconds it took."""
         begun = self._clock()
-        entry.answer = read()
-        entry.read = self._clock()
-        entry.new_seconds = new_for(entry.read - begun)
+        answer = read()
+        ended = self._clock()
+        return answer, ended, ended - begun

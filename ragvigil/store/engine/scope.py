@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from ragvigil.store.engine.priority import Priority
+
 
 class QueryScope:
     """Follows the reads that a request has queued. Safe from any thread.
 
-    `is_page`: all that it reads is a page's, whatever its usual priority.
+    All that it reads has the priority `reads_as`, or each read its usual one.
     """
 
-    def __init__(self, *, is_page: bool = True) -> None:
-        self.is_page = is_page
+    def __init__(self, reads_as: Priority | None = Priority.PAGE) -> None:
+        self.reads_as = reads_as
         self._lock = threading.Lock()
         self._queries: set[Future[Any]] = set()
         self.is_abandoned = False

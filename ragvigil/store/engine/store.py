@@ -51,7 +51,7 @@ class Store:
         self.settings = settings
         self.replica, self.epoch = engine.replica, engine.epoch
         self.erased = engine.erased
-        self.kept = Kept(keep_seconds)
+        self.kept = Kept(keep_seconds, give_way=engine.give_way)
         self.sharing = Sharing(engine)
         self.arrived = 0
         """Batches so far with anything from outside: what is made of the store counts not."""

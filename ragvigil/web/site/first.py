@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope
 from ragvigil.web.guard import READING
 
@@ -24,6 +25,6 @@ class FirstServed:
         self._app, self._first = app, first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        queries = QueryScope(is_page=scope.get("method") in READING)
+        queries = QueryScope(Priority.PAGE if scope.get("method") in READING else None)
         with self._first(), queries.running():
             await self._app(scope, receive, send)

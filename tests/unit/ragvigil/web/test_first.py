@@ -8,13 +8,16 @@ from contextlib import nullcontext
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.scope import QueryScope, current_scope
 from ragvigil.web.site.first import FirstServed
 
 
-@pytest.mark.parametrize(("method", "is_page"), [("GET", True), ("HEAD", True), ("POST", False)])
+@pytest.mark.parametrize(
+    ("method", "reads_as"), [("GET", Priority.PAGE), ("HEAD", Priority.PAGE), ("POST", None)]
+)
 def test_every_request_has_a_scope_and_reading_ones_that_of_a_page(
-    method: str, is_page: bool
+    method: str, reads_as: Priority | None
 ) -> None:
     scopes: list[QueryScope | None] = []
 
@@ -30,5 +33,5 @@ def test_every_request_has_a_scope_and_reading_ones_that_of_a_page(
     asyncio.run(FirstServed(app, nullcontext)({"type": "http", "method": method}, receive, send))
     (scope,) = scopes
     assert scope is not None
-    assert scope.is_page is is_page
+    assert scope.reads_as is reads_as
     assert current_scope() is None

@@ -74,6 +74,27 @@ def test_a_very_old_answer_is_not_given(reading: Reading) -> None:
     assert reading.ask() == 2
 
 
+def test_nobody_waits_for_a_renewal_that_gives_way() -> None:
+    reading, gives_way, may_go_on = Reading(), Event(), Event()
+
+    def give_way() -> None:
+        gives_way.set()
+        may_go_on.wait()
+
+    reading.kept = Kept(NEW, lambda: reading.now, give_way)
+    reading.ask()
+    reading.now += NEW + 1
+    assert reading.ask() == 1
+    assert gives_way.wait(PATIENCE_SECONDS)
+    reading.now += 31
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(reading.ask)
+        try:
+            assert asked.result(PATIENCE_SECONDS) == 2
+        finally:
+            may_go_on.set()
+
+
 def test_all_who_ask_at_once_share_a_read(reading: Reading) -> None:
     reading.may_end.clear()
     together = Barrier(4)

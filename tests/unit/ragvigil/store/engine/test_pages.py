@@ -63,9 +63,14 @@ def test_what_a_request_reads_is_a_page_whatever_its_usual_priority(store: Store
         assert seven(store, Priority.TICK) == 7
 
 
+def test_what_is_read_anew_for_pages_to_come_leaves_the_connections_of_pages(store: Store) -> None:
+    with occupied(store, Priority.PAGE), QueryScope(Priority.SCAN).running():
+        assert seven(store) == 7
+
+
 def test_a_request_that_changes_something_reads_after_the_batches_before_it(store: Store) -> None:
     def counted() -> int:
-        with QueryScope(is_page=False).running():
+        with QueryScope(None).running():
             rows = store.read("row_counts", priority=Priority.TICK)
         return {row["table"]: int(row["rows"]) for row in rows}["ledger"]
 
@@ -83,8 +88,8 @@ def test_only_queries_of_no_request_give_way(store: Store, monkeypatch: pytest.M
         seven(store, priority)
     store.change("SELECT 7")
     assert len(asked) == len(Priority) + 1
-    for is_page in (True, False):
-        with QueryScope(is_page=is_page).running():
+    for reads_as in (Priority.PAGE, None):
+        with QueryScope(reads_as).running():
             seven(store, Priority.TICK)
     store.write(frame("kept"))
     # A page may wait for what is kept, so it is read at once, whoever asks first.
