@@ -14,6 +14,8 @@ from ragvigil.model.record import Dimensions
 from ragvigil.model.score import Kind, Layer, Score
 from ragvigil.model.span import Trace
 from ragvigil.model.topic import Topic, TopicMap
+from ragvigil.store.engine import kept
+from ragvigil.store.engine.kept import Kept
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import issues as issue_rows
 from ragvigil.store.issues import topics
@@ -271,6 +273,20 @@ def test_older_answers_are_looked_at_where_the_newest_are_too_few(
     assert found(store, model="s") == [540, 630]
     assert found(store, limit=1) == [90]
     assert found(store) == [90 * number for number in range(1, 8)]
+
+
+def test_counts_of_a_search_are_kept_though_the_part_that_it_looks_at_moves_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "kept", Kept(60.0))
+    monkeypatch.setattr(kept, "COST_TIMES", 10_000)
+    keep(store, [answer(1), answer(2)])
+    asked = RecordFilter(since=NOW - 3600)
+    first = record_counts.counts(store, asked, asked.since)
+    keep(store, [answer(3)])
+    part = replace(asked, since=asked.since + 600)
+    assert record_counts.counts(store, part, asked.since) is first
+    assert record_counts.counts(store, part).answers == first.answers + 1
 
 
 def test_pages_by_score_are_parts_of_the_whole_list(
