@@ -50,8 +50,7 @@ READERS, EVERY_SECONDS = 1, 1.0
 ISSUES, MEMBERS = 500, 20
 SETTLING_SECONDS = 150.0
 LEAST_WAIT_SECONDS = 5.0
-"""Between two looks at whether the comparisons of the day are written: on a busy machine that takes
-longer than the settling."""
+"""Between two looks at whether it has settled: on a busy machine that takes longer."""
 WARM_SECONDS = 10.0
 """Of spans without a reader, after a start on a store whose day is counted."""
 MOST_AGE_SECONDS = 7200.0
@@ -75,10 +74,16 @@ def filled(folder: Path, scores: int, issues: int, settling_seconds: float) -> P
     if settling_seconds:
         with running(data) as daemon:
             phases(daemon, (0,), settling_seconds, [], SPANS_A_SECOND)
-            while not daemon.get("deltas", window="24h", limit=1)["deltas"]:
+            while not _is_settled(daemon):
                 time.sleep(LEAST_WAIT_SECONDS)
     done.touch()
     return data
+
+
+def _is_settled(daemon: ChildDaemon) -> bool:
+    """Whether the comparisons of the day are written, and no span waits."""
+    compared = daemon.get("deltas", window="24h", limit=1)["deltas"]
+    return bool(compared) and not spans_of(daemon)["in_spool"]
 
 
 def with_issues(folder: Path, count: int) -> None:
