@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -173,6 +173,26 @@ def listing(drafts: list[Draft], *, complete: bool = True) -> Listing | Withheld
     if documents and not any(document.chunk_id for document in documents):
         return Withheld.HIDDEN
     return Listing(documents, complete)
+
+
+def listed_under(
+    name: str, value: object, content: Callable[[Mapping[str, object]], object]
+) -> Listing | Withheld | None:
+    """The documents that JSON lists under a name, with ids and scores in their metadata.
+
+    `content` gives the text of an entry. None where the JSON is whole and lists nothing there.
+    """
+    body, complete = as_container(value)
+    entries = body.get(name) if isinstance(body, dict) else None
+    if not isinstance(entries, list):
+        return None if complete else Withheld.TRUNCATED
+    drafts = []
+    for entry in entries:
+        if isinstance(entry, dict):
+            metadata = entry.get("metadata")
+            score = metadata.get("score") if isinstance(metadata, dict) else None
+            drafts.append(draft(None, content(entry), score, metadata))
+    return listing(drafts, complete=complete)
 
 
 def with_rerank_scores(documents: Iterable[Document]) -> tuple[Document, ...]:

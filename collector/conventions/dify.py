@@ -6,12 +6,12 @@ Source: langgenius/dify, `api/extensions/otel/parser` and `semconv/gen_ai.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, SpanRole, Withheld
-from collector.claims.documents import draft, listing
-from collector.claims.recover import as_container, text
+from collector.claims.claim import Claim, Field, SpanRole
+from collector.claims.documents import listed_under
+from collector.claims.recover import text
 from ragvigil.model.span import Span
 
 ROOTS = frozenset({"gen_ai"})
@@ -32,18 +32,12 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.ROLE, role, 2)
     if role is SpanRole.RETRIEVER:
         yield Claim(Field.QUERY, text(attributes.get("retrieval.query")), 3)
-        yield Claim(Field.RETRIEVED, partial(_result, attributes.get("output.value")), 3)
+        yield Claim(
+            Field.RETRIEVED,
+            partial(listed_under, "result", attributes.get("output.value"), _content),
+            3,
+        )
 
 
-def _result(value: object) -> Listing | Withheld | None:
-    body, complete = as_container(value)
-    entries = body.get("result") if isinstance(body, dict) else None
-    if not isinstance(entries, list):
-        return None if complete else Withheld.TRUNCATED
-    drafts = []
-    for entry in entries:
-        if isinstance(entry, dict):
-            metadata = entry.get("metadata")
-            score = metadata.get("score") if isinstance(metadata, dict) else None
-            drafts.append(draft(None, entry.get("content"), score, metadata))
-    return listing(drafts, complete=complete)
+def _content(entry: Mapping[str, object]) -> object:
+    return entry.get("content")

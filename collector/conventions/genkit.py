@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
-from collector.claims.documents import REDACTED, draft, listing
+from collector.claims.documents import REDACTED, listed_under
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
@@ -123,18 +123,8 @@ def _plain_parts(document: object) -> object:
 
 
 def _documents(value: object) -> Listing | Withheld | None:
-    """The documents of a search; they have an id and a score only in their metadata."""
-    body, complete = as_container(value)
-    entries = body.get("documents") if isinstance(body, dict) else None
-    if not isinstance(entries, list):
-        return None if complete else Withheld.TRUNCATED
-    drafts = []
-    for entry in entries:
-        if isinstance(entry, dict):
-            metadata = entry.get("metadata")
-            score = metadata.get("score") if isinstance(metadata, dict) else None
-            drafts.append(draft(None, text_of(_plain_parts(entry)) or None, score, metadata))
-    return listing(drafts, complete=complete)
+    """The documents of a search."""
+    return listed_under("documents", value, lambda entry: text_of(_plain_parts(entry)) or None)
 
 
 def _messages(value: object, name: str, role: str) -> tuple[Message, ...] | Withheld | None:
