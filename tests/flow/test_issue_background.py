@@ -28,7 +28,8 @@ def test_failures_in_no_issue_are_counted_by_kind_with_their_rate(store: Store) 
     other = {"rubric": "citation_validity", "label": "stitched"}
     old = [failure(20 + n, ago=3 * 86_400, **other) for n in range(3)]
     keep_issues(store, [failure(19, **other), *old])
-    first, second = kinds(store, NOW, 7)
+    bars = {"groundedness": 0.5, "citation_validity": 1.0}
+    first, second = kinds(store, NOW, 7, bars)
     assert (first.key.label, first.count.seen, round(first.count.about)) == ("contradicted", 2, 20)
     assert (first.answers, first.rate) == (50, 0.4)
     assert (second.key.label, second.count.seen, second.last_day) == ("stitched", 4, 1)
