@@ -249,7 +249,18 @@ def _finish_reason(model: Node | None) -> str:
 def _why(extent: Extent, failed: bool) -> Absent:
     if failed or has_failed(extent.root):
         return Absent.ERRORED
-    return why_unseen(extent.nodes, (Field.REPLY, Field.OUTPUT), extent.answering)
+    why = why_unseen(extent.nodes, (Field.REPLY, Field.OUTPUT), extent.answering)
+    is_cut = why is Absent.NOT_SENT and _may_be_cut_away(extent.root)
+    return Absent.TRUNCATED if is_cut else why
+
+
+def _may_be_cut_away(root: Node) -> bool:
+    """Whether a span lost attributes and, with them, its role: it may be the one that answered."""
+    top = [root, *root.above()][-1]
+    return any(
+        node.role is None and node.reading and node.reading.span.dropped_attributes_count > 0
+        for node in top.below()
+    )
 
 
 def why_unseen(nodes: Sequence[Node], fields: Sequence[Field], at: Node | None) -> Absent:

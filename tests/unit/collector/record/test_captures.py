@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from bench.conventions import FIELDS, Tally, run
 from bench.rig.captures import Capture, captured_sets, load
 from bench.rig.report import SAMPLES
-from bench.rig.trace_changes import UNNOTICED
+from bench.rig.trace_changes import UNNOTICED, newest_dropped
 from collector.claims.registry import registered
 from collector.record.build import records
 from ragvigil.model.record import Absent
@@ -51,3 +53,12 @@ def test_hidden_content_is_absent_and_said_to_be_hidden() -> None:
         assert (record.query, record.answer, record.retrieved) == (None, None, ())
         fields = ("query", "answer", "retrieved", "document_texts", "document_ids", "context")
         assert {record.absent[name] for name in fields} == {Absent.HIDDEN}
+
+
+def test_an_answer_whose_span_lost_its_role_is_told_to_be_cut() -> None:
+    told = []
+    for trace in load(SETS["oi-openai-agents"]).traces.values():
+        left = records(newest_dropped(32)(trace, random.Random(7)))
+        told += [record.absent["answer"] for record in left if record.answer is None]
+    assert Absent.TRUNCATED in told
+    assert Absent.NOT_SENT not in told
