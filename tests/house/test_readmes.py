@@ -61,11 +61,18 @@ def every_module() -> list[str]:
     return sorted(names)
 
 
+def source_of(module: str) -> str:
+    path = ROOT / module.replace(".", "/")
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
+
+
 def test_the_examples_in_docstrings_are_true() -> None:
-    modules = [importlib.import_module(name) for name in every_module()]
+    # doctest reads what has no example as slowly as what has one: four modules of five.
+    names = [name for name in every_module() if ">>> " in source_of(name)]
+    modules = [importlib.import_module(name) for name in names]
     tried = {it.__name__: doctest.testmod(it, optionflags=doctest.ELLIPSIS) for it in modules}
     assert not [name for name, result in tried.items() if result.failed]
-    assert sum(result.attempted for result in tried.values())
+    assert all(result.attempted for result in tried.values())
 
 
 def pages() -> list[str]:
