@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from ragvigil.model.record import Document, RagRecord, Retrieval
+from ragvigil.model.record import ContextSource, Document, RagRecord, Retrieval
 from ragvigil.model.score import Score
 from scorers.absence import first_absent
 from scorers.chunk_utilization import CACHED_CHARACTERS, prepared_sentences
@@ -78,7 +78,8 @@ class RetrievalShape:
         )
 
     def _nothing(self, record: RagRecord) -> Score:
-        if not record.retrievals:
+        is_seen = bool(record.retrievals) or record.context_source is ContextSource.PROMPT
+        if not is_seen:
             return Score.not_applicable(self.rubric, "nothing was retrieved for this answer")
         reason = "retrieval returned nothing"
         return Score(rubric=self.rubric, value=0.0, label="empty", explanation=reason)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from collector.claims.field_names import Kind, closes_context, is_order, says_nothing
+from collector.claims.field_names import (
+    Kind,
+    closes_context,
+    is_blank,
+    is_order,
+    says_nothing,
+)
 from collector.claims.passages import RELIABLE, Passages, marked, passages
 from collector.claims.prompt_fields import Label, labels
 
@@ -35,15 +41,35 @@ LINE = re.compile(r"[^\n]+")
 def in_labels(text: str) -> Passages:
     """The passages of the first context of the last question."""
     found = labels(text)
-    places = _candidates(text, found)
-    for at, following in zip_longest(places[:MOST_TRIED], places[1:MOST_TRIED]):
-        if following and not text[found[at].end : found[following].start].strip():
-            continue  # "Use the following context." in front of "Context:"
-        region = _region(text, found[at], found[at + 1 :])
-        inside = passages(region)
+    for at in _places(text, found):
+        inside = passages(_region(text, found[at], found[at + 1 :]))
         if inside.blocks:
             return inside
     return Passages()
+
+
+def _places(text: str, found: Sequence[Label]) -> Iterator[int]:
+    """The labels behind which the last question's context may stand."""
+    places = _candidates(text, found)[:MOST_TRIED]
+    for at, following in zip_longest(places, places[1:]):
+        # "Use the following context." in front of "Context:"
+        if not following or text[found[at].end : found[following].start].strip():
+            yield at
+
+
+def is_empty_in_labels(text: str) -> bool:
+    """Whether the contexts of the last question are there and hold nothing."""
+    found = labels(text)
+    places = list(_places(text, found))
+    if not places or any(_is_to_be_written(text, found, at) for at in places):
+        return False
+    return all(is_blank(_region(text, found[at], found[at + 1 :])) for at in places)
+
+
+def _is_to_be_written(text: str, found: Sequence[Label], at: int) -> bool:
+    """Whether `Sources:` stands behind an empty `Answer:`: the model is to fill in both."""
+    is_behind_answer = at > 0 and found[at - 1].kind is Kind.ANSWER
+    return is_behind_answer and not _has_value(text, found, at - 1)
 
 
 def in_numbers(text: str) -> Passages:

@@ -178,13 +178,21 @@ def closes_context(line: str) -> bool:
                ) or any(word in ("above", "oben", "выше") for word in listed)  # fmt: skip
 
 
+def is_blank(text: str) -> bool:
+    """Whether a field is empty or says that nothing was found.
+
+    >>> is_blank("[]"), is_blank("No documents found."), is_blank("{context}")
+    (True, True, False)
+    """
+    stripped = text.strip().strip("()[]<>*_«»\"'`.-—… \n").casefold()
+    return not stripped or stripped in words_of("nothing")[0]
+
+
 def says_nothing(text: str) -> bool:
-    """Whether a field is empty, a placeholder, or says that nothing was found.
+    """Whether a field is blank or a placeholder.
 
     >>> says_nothing("{context}"), says_nothing("N/A"), says_nothing("[1] Refunds take a day.")
     (True, True, False)
     """
-    stripped = text.strip().strip("()[]<>*_«»\"'`.-—… \n").casefold()
-    if not stripped or stripped in words_of("nothing")[0]:
-        return True
-    return len(stripped) < 80 and PLACEHOLDER.fullmatch(text.strip()) is not None
+    is_short = len(text.strip()) < 80
+    return is_blank(text) or (is_short and PLACEHOLDER.fullmatch(text.strip()) is not None)

@@ -11,9 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from collector.claims.context_labels import in_labels, in_numbers
+from collector.claims.context_labels import in_labels, in_numbers, is_empty_in_labels
 from collector.claims.elements import elements, innermost
-from collector.claims.field_names import Kind, closes_context, ends_of, is_order, says_nothing
+from collector.claims.field_names import (
+    Kind,
+    closes_context,
+    ends_of,
+    is_blank,
+    is_order,
+    says_nothing,
+)
 from collector.claims.passage_text import Block
 from collector.claims.passages import Passages, marked, passages
 from collector.claims.prompt_fields import (
@@ -27,7 +34,15 @@ from collector.claims.prompt_fields import (
 )
 from collector.claims.recover import as_container, as_json
 
-__all__ = ["Block", "as_id", "context_blocks", "marked_blocks", "question_beside", "question_in"]
+__all__ = [
+    "Block",
+    "as_id",
+    "context_blocks",
+    "marked_blocks",
+    "question_beside",
+    "question_in",
+    "shows_empty_context",
+]
 
 REGIONS = (
     *(rf"\w{{0,8}}{word}" for word in ends_of("context")),
@@ -141,6 +156,28 @@ def _is_remark(found: Passages) -> bool:
     only = found.blocks[0]
     is_short = len(found.blocks) == 1 and as_id(only.label) is None and len(only.text) < REMARK
     return is_short and not found.is_certain
+
+
+def shows_empty_context(texts: Sequence[str]) -> bool:
+    """Whether a text asks a question over a context that holds nothing.
+
+    >>> shows_empty_context(["Sources:\\n\\nQuestion: How long do refunds take?"])
+    True
+    """
+    return any(_has_empty_context(text) for text in texts if len(text) <= LONGEST)
+
+
+def _has_empty_context(text: str) -> bool:
+    fields = _program_fields(text)
+    if fields:
+        values = [value for name, value in fields.items() if kind_of_field(name) is Kind.CONTEXT]
+        contexts = [value if isinstance(value, str) else as_json(value) for value in values]
+        return bool(contexts) and all(map(is_blank, contexts)) and question_in(text) is not None
+    text = without_examples(text)
+    bodies = [text[slice(*found.body)] for found in elements(text, REGIONS) if found.body]
+    if bodies:
+        return all(map(is_blank, bodies)) and question_beside(text) is not None
+    return is_empty_in_labels(text) and question_in(text) is not None
 
 
 def marked_blocks(text: str) -> tuple[Block, ...]:

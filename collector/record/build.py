@@ -79,7 +79,8 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
         gathered = replace(
             gathered, reranked=tuple(replace(chunk, score=None) for chunk in shown.documents)
         )
-    if not any(node.retrieves for node in extent.nodes) and not shown.documents:
+    is_unknown = shown.source is ContextSource.NONE
+    if is_unknown and not any(node.retrieves for node in extent.nodes):
         return None
     calls = measures.model_calls(extent.nodes)
     return AnswerParts(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import Draft, build, draft
-from collector.claims.prompt_chunks import Block, as_id, context_blocks
+from collector.claims.prompt_chunks import Block, as_id, context_blocks, shows_empty_context
 from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import tool_documents
@@ -199,9 +199,13 @@ def _from_prompts(
 def _from_prompt(model: Node | None, partial: Listing | None) -> Context:
     """Chunks by the prompt's structure. The rest of a cut-off list must agree with them."""
     prompt = "\n\n".join(prompt_texts(model))
-    blocks = context_blocks(turn_texts(model))
+    texts = turn_texts(model)
+    blocks = context_blocks(texts)
     if not blocks:
-        return Context(prompt=prompt)
+        is_empty = partial is None and shows_empty_context(texts)
+        return Context(
+            source=ContextSource.PROMPT if is_empty else ContextSource.NONE, prompt=prompt
+        )
     documents = build(_drafts(blocks))
     if partial is not None:
         agreed = _agreement(documents, partial)

@@ -9,6 +9,7 @@ from collector.claims.prompt_chunks import (
     marked_blocks,
     question_beside,
     question_in,
+    shows_empty_context,
 )
 
 A, B = "First chunk, with 1. a number.", "Second chunk.\nIt has two lines."
@@ -107,6 +108,49 @@ def test_a_self_closed_element_is_no_chunk() -> None:
 )  # fmt: skip
 def test_what_only_speaks_of_a_context_shows_none(prompt: str) -> None:
     assert context_blocks([prompt]) == ()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Context: None\n\nQuestion: How long?",
+        "Context:\n\nQuestion: How long?\nAnswer:",
+        "Question: How long?\nContext:\n\nAnswer:",
+        "Use the following context.\n\nContext:\n\n\nQuestion: How long?",
+        "Context:\n[]\n\nQuestion: How long?",
+        f"Example:\nContext: [x] {A}\nQuestion: r?\nAnswer: Yes.\n\n"
+        "Context:\n\nQuestion: q?\nAnswer:",
+        "<context>\nNo relevant documents found.\n</context>\n\nHow long?",
+        "Answer from the sources.\n<sources></sources>\n<question>How long?</question>",
+        "[[ ## context ## ]]\n[]\n\n[[ ## question ## ]]\nHow long?",
+        '{"question": "How long?", "documents": []}',
+        "Context information is below.\n---------------------\n\n---------------------\n"
+        "Given the context information, answer.\nQuery: How long?",
+        "上下文：\n\n问题：多久？",
+    ],
+)  # fmt: skip
+def test_an_empty_context_is_told_from_none(prompt: str) -> None:
+    assert context_blocks([prompt]) == ()
+    assert shows_empty_context(["You are kind.", prompt])
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        f"Context:\n[a-1] {A}\n[b-2] {B}\n\nQuestion: q?",
+        f"Context:\n{A}\n\nQuestion: q?",
+        "How long?",
+        "Context:\n{context}\n\nQuestion: How long?",
+        "Reply in this form.\n\nQuestion: How long?\nAnswer:\nSources:",
+        "Answer: ...\nSources: ...\n\nQuestion: How long?",
+        "Write the sources behind the answer.\n\nSources:\n",
+        "Answer what stands in <context></context> only.",
+        '{"question": "How long?"}',
+        "",
+    ],
+)
+def test_a_prompt_without_an_empty_context_shows_none(prompt: str) -> None:
+    assert not shows_empty_context([prompt])
 
 
 @pytest.mark.parametrize(

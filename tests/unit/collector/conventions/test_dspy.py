@@ -93,8 +93,10 @@ def test_demonstrations_are_no_context() -> None:
     assert records(trace(*program.spans)) == ()
 
 
-def test_nothing_found_is_no_chunk() -> None:
-    assert records(trace(*rag(Adapter(), []).spans)) == ()
+def test_nothing_found_is_an_answer_without_chunks() -> None:
+    (record,) = records(trace(*rag(Adapter(), []).spans))
+    assert (record.retrieved, record.context) == ((), ())
+    assert "retrieved" not in record.absent
 
 
 @pytest.mark.parametrize("run", ["", "a"])

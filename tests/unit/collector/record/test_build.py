@@ -12,6 +12,7 @@ from collector.decode.spans import decode_spans
 from collector.record.build import records, records_of_each
 from ragvigil.model.record import Absent, ContextSource
 from ragvigil.model.span import MAX_VALUE_CHARACTERS, Event, Scope, SpanKind, StatusCode
+from scorers.retrieval_shape import RetrievalShape
 from tests.otlp import spans_of, trace_request
 from tests.traces import (
     ANSWER,
@@ -307,6 +308,15 @@ def test_without_documents_the_prompts_blocks_are_the_chunks() -> None:
     assert ids(record.context) == ids(record.retrieved) == [name for name, _ in DOCUMENTS]
     assert [document.content for document in record.context] == [text for _, text in DOCUMENTS]
     assert record.query == QUESTION
+
+
+def test_a_prompt_whose_context_is_empty_is_an_answer_for_which_nothing_was_found() -> None:
+    (record,) = records(
+        trace(span("root"), llm(prompt=f"Context:\n\nQuestion: {QUESTION}\nAnswer:"))
+    )
+    assert (record.retrieved, record.context) == ((), ())
+    assert not {"retrieved", "context"} & record.absent.keys()
+    assert RetrievalShape().score(record).label == "empty"
 
 
 def test_an_empty_retrieval_is_a_finding_and_not_absent() -> None:
