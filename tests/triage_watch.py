@@ -170,7 +170,7 @@ WATCHED: Mapping[State, Watched] = {
                 signal="citation_validity:failed", layer=Layer.CROSS_CUTTING,
                 causes=(Cause.GENERATION,), value=1.0, reference=0.3, low=0.56, high=0.7, n=24,
                 traces=_traces(FAULTY),
-                words="24 of 24 answers cite what is not there (100 %, ceiling 30 %)",
+                words="24 of 24 answers cite what is not there (100 % [86, 100], ceiling 30 %)",
             ),
         ),
         audit=_PROMPT_AUDIT,

@@ -52,10 +52,12 @@ def with_numbers(finding: Finding, rate: WindowRate, now: int, ceilings: Ceiling
 
 
 def _words(finding: Finding, rate: WindowRate, ceilings: Ceilings) -> str:
-    """ "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"."""
+    """ "38 of 41 answers cite what is not there (93 % [81, 97], ceiling 30 %)"."""
     scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
     what = BY_SIGNAL[finding.signal].words.format(seconds=ceilings.seconds(scope))
-    share, ceiling = figures.share(rate.share), figures.share(rate.ceiling)
+    low, high = wilson(rate.failed, rate.n)
+    share = f"{figures.share(rate.share)} [{100 * low:.0f}, {100 * high:.0f}]"
+    ceiling = figures.share(rate.ceiling)
     return f"{rate.failed:.0f} of {rate.n:.0f} {what} ({share}, ceiling {ceiling})"
 
 

@@ -18,7 +18,7 @@ from tests.unit.alerts.incident_values import SETTINGS, finding, folded, moved, 
 
 SNAPSHOTS = Path(__file__).parent / "messages"
 TRACES = tuple(f"{number:032x}" for number in range(1, 8))
-CITES = "38 of 41 answers cite what is not there (93 %, ceiling 30 %)"
+CITES = "38 of 41 answers cite what is not there (93 % [81, 97], ceiling 30 %)"
 
 
 def rechunked() -> Incident:

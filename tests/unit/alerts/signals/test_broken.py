@@ -48,7 +48,7 @@ def test_seven_of_seven_on_one_route_are_enough() -> None:
     minute, found = timeline[0]
     assert minute <= 6
     assert found.n <= 8
-    assert found.words.endswith("answers cite what is not there (100 %, ceiling 20 %)")
+    assert found.words.endswith("answers cite what is not there (100 % [58, 100], ceiling 20 %)")
     assert found.low is not None
     assert found.low > 0
     assert abs(found.since_unix_nano // 10**9 - NOW) <= MINUTE
@@ -58,7 +58,7 @@ def test_the_words_name_how_many_of_how_many() -> None:
     found = watch(BrokenDetector(BrokenSettings()), usual(), 5, {named(CITED): rate(7.6, 8.2)})[-1][
         1
     ]
-    assert found.words == "38 of 41 answers cite what is not there (93 %, ceiling 20 %)"
+    assert found.words == "38 of 41 answers cite what is not there (93 % [81, 97], ceiling 20 %)"
 
 
 def test_without_a_past_the_ceiling_itself_must_be_disproven() -> None:
