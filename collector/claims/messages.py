@@ -12,6 +12,8 @@ from collector.claims.recover import as_container, looks_structured, text, unquo
 DEPTH = 6
 """Most levels of lists and mappings in which a text is searched."""
 CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
+CALL_OUTPUT = "function_call_output"
+"""The type of a tool's result in OpenAI's Responses API, where calls and results are no parts."""
 REASONING = ("reasoning", "thinking")
 TEXT_KEYS = ("parts", "content", "contents", "blocks", "text")
 """Where a message has its text; the first that is there counts."""
@@ -87,6 +89,10 @@ def message_of(message: object, default_role: str = "") -> Message | None:
 
 
 def _read(message: Mapping[str, object], default_role: str, kind: str) -> Message:
+    if message.get("type") == CALL_OUTPUT:
+        return Message("tool", unpacked(message.get("output")))
+    if message.get("type") in CALL_TYPES and "role" not in message:
+        return Message("assistant", "", calls_tool=True)
     keys = (*TEXT_KEYS, "refusal")
     parts = next((message[key] for key in keys if message.get(key) is not None), "")
     role = text(message.get("role")) or kind or text(message.get("type")) or default_role
@@ -216,7 +222,7 @@ def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
             hidden = hidden or REDACTED in content
         calls = any("tool_call" in key or "function_call" in key for key in row)
         role = text(row.get("message.role", row.get("role")))
-        messages.append(Message(role, _unpacked(content), calls and role != "tool"))
+        messages.append(Message(role, unpacked(content), calls and role != "tool"))
     if hidden and not any(message.text.replace(REDACTED, "").strip() for message in messages):
         return Withheld.HIDDEN
     if any(message.text or message.calls_tool for message in messages):
@@ -235,7 +241,7 @@ def _parts(row: Mapping[str, object], separator: str) -> str:
     return separator.join(filter(None, texts))
 
 
-def _unpacked(content: object) -> str:
+def unpacked(content: object) -> str:
     """The text of content that is JSON text of parts; any other text unchanged."""
     if not isinstance(content, str):
         return text_of(content)

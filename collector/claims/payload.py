@@ -25,7 +25,10 @@ ANSWER_KEYS = (
 )  # fmt: skip
 NAMED_ANSWERS = ("answer", "final_answer", "response", "final_result", "output_text")
 """Members that are the answer and nothing else, so that an empty one says something."""
-OBJECT_REPR = re.compile(r"<?[A-Za-z_][\w.]*\(.*\)>?", re.DOTALL)
+OBJECT_REPR = re.compile(
+    r"<?[A-Za-z_][\w.]*\(.*\)>?|[A-Z][\w.]*\([A-Za-z_]\w*=.*(?:\.\.\.|…)", re.DOTALL
+)
+"""Whole, or cut by who wrote it."""
 WRAPPERS = ("outputs", "output", "result", "data")
 """Members that hold what a call returned, whatever it is."""
 DOCUMENT_MARKS = ("page_content", "node", "chunk_id", "embedding")

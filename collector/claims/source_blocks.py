@@ -73,6 +73,8 @@ def searched_by_provider(raw: object) -> Listing | None:
     if isinstance(raw, str) and not any(sign in raw for sign in SIGNS):
         return None
     body = as_container(raw).value
+    if isinstance(body, list):  # the items of a reply without the reply around them
+        body = {"output": body}
     if not isinstance(body, dict):
         return None
     drafts = list(_file_search(body)) or list(_grounding(body)) or list(_azure(body))

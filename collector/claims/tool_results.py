@@ -23,7 +23,11 @@ RESULT_TYPES = frozenset(
     {"tool_call_response", "tool_result", "function_response", "server_tool_call_response"}
 )
 RESULT_KEYS = ("toolResult", "function_response", "functionResponse")
-RETURNED_KEYS = ("response", "result", "content", "output")
+RETURNED_KEYS = ("response", "result", "content", "output", "blocks")
+ENVELOPE_KEYS = frozenset(
+    {*RETURNED_KEYS, "isError", "is_error", "status", "structuredContent", "tool_name",
+     "raw_input", "raw_output"}
+)  # fmt: skip
 PART_KEYS = frozenset({"type", "text", "content", "annotations", "citations", "_meta"})
 DEPTH = 4
 """Most envelopes around a result that are unwrapped."""
@@ -117,7 +121,7 @@ def unwrap(result: object, depth: int = DEPTH) -> object:
         return _join(container, depth)
     if not isinstance(container, dict) or not depth:
         return result
-    if set(container) <= {*RETURNED_KEYS, "isError", "is_error", "status", "structuredContent"}:
+    if set(container) <= ENVELOPE_KEYS:
         for key in RETURNED_KEYS:
             if container.get(key) is not None:
                 return unwrap(container[key], depth - 1)

@@ -13,7 +13,7 @@ from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, Span
 from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
 from collector.claims.merge import names_reranker
-from collector.claims.messages import text_of
+from collector.claims.messages import text_of, unpacked
 from collector.claims.payload import answer_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.tool_results import tool_documents
@@ -77,7 +77,8 @@ def claims(span: Span) -> Iterator[Claim]:
 
 def _roles(span: Span) -> Iterator[Claim]:
     attributes = span.attributes
-    request = REQUEST_ROLES.get(text(attributes.get("llm.request.type")))
+    kind_of_request = attributes.get("llm.request.type", attributes.get("gen_ai.request.type"))
+    request = REQUEST_ROLES.get(text(kind_of_request))
     if request is not None:
         yield Claim(Field.ROLE, request, 7)
     kind = ROLES.get(text(attributes.get("traceloop.span.kind")))
@@ -210,10 +211,11 @@ def _messages(rows: Rows, default_role: str) -> tuple[Message, ...] | None:
     for index in sorted(rows):
         row = rows[index]
         content = row.get("content")
-        container = as_container(content).value if text(content)[:1] == "[" else None
-        body = text_of(container) if isinstance(container, list) else ""
-        calls = any(key.startswith("tool_calls") for key in row) and "content" not in row
         role = text(row.get("role")) or default_role
+        # A tool's result may be a list of documents, which are no parts of a message.
+        parts = as_container(content).value if role != "tool" and text(content)[:1] == "[" else None
+        body = text_of(parts) if isinstance(parts, list) else unpacked(text(content))
+        calls = any(key.startswith("tool_calls") for key in row) and "content" not in row
         messages.append(Message(role, body or text(content), calls))
     return tuple(messages) if any(m.text or m.calls_tool for m in messages) else None
 

@@ -172,6 +172,8 @@ def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
         yield Claim(Field.REPLY, partial(messages_with_tools, outputs, "assistant"), 2)
         if role is SpanRole.LLM:
             yield Claim(Field.FINISH_REASON, partial(_stated_reason, outputs), 4)
+            # Laminar writes the items of a reply as they came, with the results of a file search.
+            yield Claim(Field.RAW_REPLY, outputs, 8)
     if role is not SpanRole.LLM:
         if inputs is not None:
             yield Claim(Field.INPUT, partial(_last_asked, inputs), 6)

@@ -71,8 +71,9 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
         (question_ for prompt in reversed(prompts) if (question_ := question_in(prompt))), None
     )
     if labelled is None and _calls_tools(extent):
-        first = min(extent.models, key=lambda model: (model.start, model.id))
-        labelled = _last_user(first)  # the user's own text, before any tool's result
+        # The user's own text, before any tool's result; helpers of a framework show no messages.
+        in_order = sorted(extent.models, key=lambda model: (model.start, model.id))
+        labelled = next(filter(None, map(_last_user, in_order)), None)
     if labelled:
         return labelled
     if queries:  # several, or rewritten: the one that was searched first

@@ -74,6 +74,7 @@ def test_the_answer_is_found_and_kept_to_the_letter(value: object) -> None:
         json.dumps({"response": None, "text": "x", "metadata": {}}),
         json.dumps(["a", "b"]),
         "ChatMessage(_role=<ChatRole.USER>, _content=[])",
+        "StopEvent(result=AgentOutput(response=ChatMessage(blocks=[TextBlock(text='In 30 da...",
         '[{"page_content": "cut he',
     ],
 )

@@ -24,6 +24,7 @@ BLOCKS = [
 CHUNK = {"file_id": "a-1", "filename": "a.md", "score": 0.5, "text": TEXT, "attributes": {}}
 REPLIES = [
     {"output": [{"type": "file_search_call", "results": [CHUNK]}]},
+    [{"type": "file_search_call", "results": [CHUNK]}],
     {"candidates": [{"groundingMetadata": {"groundingChunks": [
         {"retrievedContext": {"text": TEXT, "uri": "a-1"}}, {"web": {"uri": "b"}}]}}]},
     {"choices": [{"message": {"context": {"citations": [{"content": TEXT, "chunk_id": "a-1"}]}}}]},

@@ -22,6 +22,18 @@ SHOWN = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
 LISTED = {"results": [{"chunk_id": name, "text": text} for name, text in DOCUMENTS]}
 
 
+def test_items_of_responses_are_a_call_and_the_message_of_a_tool() -> None:
+    """In OpenAI's Responses API they stand beside the messages, without a role."""
+    items = [
+        {"role": "user", "content": "Why?"},
+        {"type": "function_call", "call_id": "c1", "name": "search_docs", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": SHOWN},
+    ]
+    assert messages_with_tools(items, "user") == (
+        Message("user", "Why?"), Message("assistant", "", calls_tool=True), Message("tool", SHOWN)
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -31,6 +43,15 @@ LISTED = {"results": [{"chunk_id": name, "text": text} for name, text in DOCUMEN
         {"toolResult": {"status": "success", "content": [{"text": SHOWN}]}},
         {"function_response": {"name": "search", "response": {"result": SHOWN}}},
         {"functionResponse": {"name": "search", "response": {"output": SHOWN}}},
+        {
+            "type": "tool_result",
+            "content": {
+                "blocks": [{"text": SHOWN}],
+                "tool_name": "search",
+                "raw_output": SHOWN,
+                "is_error": False,
+            },
+        },
     ],
 )
 def test_a_result_in_a_users_message_is_a_message_of_the_tool(part: object) -> None:

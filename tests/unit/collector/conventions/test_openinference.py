@@ -9,7 +9,7 @@ import pytest
 from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AttributeValue
-from tests.traces import DOCUMENTS, QUESTION, llm, retriever, span, trace
+from tests.traces import ANSWER, DOCUMENTS, QUESTION, llm, retriever, span, trace
 
 RETRIEVER = {"openinference.span.kind": "RETRIEVER", "input.value": QUESTION}
 CHAIN = {"openinference.span.kind": "CHAIN"}
@@ -185,3 +185,38 @@ def test_completions_of_old_are_read() -> None:
     (record,) = records(trace(span("root", CHAIN), retriever(), model))
     assert record.answer == "In 30 days."
     assert [document.chunk_id for document in record.context] == ["refund-01"]
+
+
+def test_an_agent_of_llamaindex_has_the_users_question_and_what_the_model_wrote() -> None:
+    """Its run returns an object's repr, helpers have the kind of a model, and its tool rewrites."""
+    kind = "openinference.span.kind"
+    calls: dict[str, AttributeValue] = {
+        kind: "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": QUESTION,
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "search_help",
+    }
+    said = f"StopEvent(result=AgentOutput(response=ChatMessage(text='{ANSWER[:20]}..."
+    (record,) = records(
+        trace(span("run", {kind: "CHAIN", "output.value": said}),
+              span("prepare", {kind: "LLM"}, parent="run", at=(0.1, 0.15)),
+              span("calls", calls, parent="run", at=(0.2, 0.3)),
+              retriever(query=f"\ninput is {QUESTION}\n", parent="run", at=(0.4, 0.5)),
+              llm(prompt=QUESTION, parent="run", at=(0.6, 0.9)))
+    )  # fmt: skip
+    assert (record.query, record.answer) == (QUESTION, ANSWER)
+
+
+def test_a_tool_of_llamaindex_that_found_nothing_is_a_search() -> None:
+    returned = {"blocks": [{"text": "[]"}], "tool_name": "search_docs", "raw_output": "[]",
+                "raw_input": {"kwargs": {"query": QUESTION}}, "is_error": False}  # fmt: skip
+    tool: dict[str, AttributeValue] = {
+        "openinference.span.kind": "TOOL", "tool.name": "search_docs",
+        "output.value": json.dumps(returned),
+    }  # fmt: skip
+    (record,) = records(
+        trace(span("root"), span("tool", tool, parent="root", at=(0.1, 0.2)), llm(prompt=QUESTION))
+    )
+    assert record.retrieved == ()
+    assert "retrieved" not in record.absent

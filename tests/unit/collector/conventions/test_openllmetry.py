@@ -47,6 +47,18 @@ def test_numbered_prompts_and_completions_are_read() -> None:
     assert record.route == "help"
 
 
+def test_a_tools_result_among_numbered_prompts_may_be_a_list_of_documents() -> None:
+    found = json.dumps([{"id": "a-1", "content": "First."}, {"id": "b-2", "content": "Second."}])
+    call: dict[str, AttributeValue] = {
+        "gen_ai.request.type": "chat",
+        "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Why?",
+        "gen_ai.prompt.1.role": "tool", "gen_ai.prompt.1.content": found,
+        "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "So. [a-1]",
+    }  # fmt: skip
+    (record,) = records(trace(span("ask"), span("chat", call, parent="ask")))
+    assert [document.chunk_id for document in record.context] == ["a-1", "b-2"]
+
+
 def test_numbered_content_may_be_json_parts() -> None:
     parts = json.dumps([{"type": "text", "text": PROMPT}])
     (record,) = records(trace(ROOT, chat(**{"gen_ai.prompt.0.content": parts})))
