@@ -64,6 +64,7 @@ def claims(span: Span) -> Iterator[Claim]:
     elif role in (SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING):
         yield from _search(role, inputs, result)
     elif role is SpanRole.TOOL:
+        yield Claim(Field.TOOL_NAME, text(attributes.get("haystack.tool.name")), 6)
         yield from _tool(inputs, result)
     elif inputs is not None or result is not None:
         yield from _chain(span, inputs, result)
@@ -125,6 +126,7 @@ def _embedding_model(result: object) -> str | None:
 def _tool(inputs: object, result: object) -> Iterator[Claim]:
     yield Claim(Field.QUERY, partial(question_of, inputs), 6)
     if result is not None:
+        yield Claim(Field.OUTPUT, result, 6)
         yield Claim(Field.RETRIEVED, partial(_tool_documents, result), 6)
 
 

@@ -236,13 +236,14 @@ def test_an_agent_of_version_3_retrieves_through_its_tool() -> None:
     assert record.usage.input_tokens == 18
 
 
-def test_a_search_through_a_tool_may_find_nothing() -> None:
+@pytest.mark.parametrize("found", [{"documents": []}, "[]"])
+def test_a_search_through_a_tool_may_find_nothing(found: object) -> None:
     record = read(
         AGENT,
         agent_span("step.llm", "run", (0.1, 0.2), "llm 0", agent__step__llm__input={
             "messages": [USER]}, agent__step__llm__output={"replies": [CALL]}),
         agent_span("step.tool", "run", (0.2, 0.4), tool__name="search",
-                   agent__step__tool__output={"documents": []}),
+                   agent__step__tool__output=found),
         agent_span("step.llm", "run", (0.5, 0.9), "llm 1", agent__step__llm__input={
             "messages": [USER, CALL]}, agent__step__llm__output={"replies": [REPLY]}),
     )  # fmt: skip
