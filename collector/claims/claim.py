@@ -50,6 +50,8 @@ class Field(StrEnum):
     """Messages that the model returned [tuple of Message; NO_TEXT if it said nothing]."""
     RAW_REPLY = "raw_reply"
     """The provider's raw response, which may contain citations [payload]."""
+    CALLED_TOOLS = "called_tools"
+    """The names of the tools that the model's reply calls [tuple of str]."""
     CITATIONS = "citations"
     """Citations that the user's code declares [payload: list of mappings]."""
     ROUTE = "route"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from collector.claims.called_tools import tools_in_rows
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
 from collector.claims.flat import Rows, columns, gather
@@ -111,6 +112,7 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
         yield Claim(Field.PROMPT, partial(_prompt_of_rows, prompt_rows), 1)
     if reply_rows:
         yield Claim(Field.REPLY, partial(messages_of_rows, reply_rows), 1)
+        yield Claim(Field.CALLED_TOOLS, partial(tools_in_rows, reply_rows), 1)
     if "llm.prompts" in families or "llm.prompts" in attributes:
         yield Claim(Field.PROMPT, partial(_prompts, attributes, families.get("llm.prompts")), 6)
     if "llm.choices" in families:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from collector.claims.called_tools import tools_in_rows
 from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
 from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
@@ -197,6 +198,7 @@ def _numbered_messages(span: Span) -> Iterator[Claim]:
         yield Claim(Field.RERANKED, partial(_cohere_output, reply_rows, prompt_rows or {}), 5)
     elif reply_rows:
         yield Claim(Field.REPLY, partial(_reply, reply_rows, prompt_rows or {}), 3)
+        yield Claim(Field.CALLED_TOOLS, partial(tools_in_rows, reply_rows), 3)
         reason = text(reply_rows[max(reply_rows)].get("finish_reason"))
         if reason:
             yield Claim(Field.FINISH_REASON, reason, 3)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from collector.claims.called_tools import tools_in
 from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
 from collector.claims.documents import find_documents
 from collector.claims.messages import is_empty_reply, message_of, messages_of, text_of
@@ -170,6 +171,7 @@ def _content(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
         yield Claim(Field.PROMPT, partial(_prompt, inputs, system), 2)
     if outputs is not None:
         yield Claim(Field.REPLY, partial(messages_with_tools, outputs, "assistant"), 2)
+        yield Claim(Field.CALLED_TOOLS, partial(tools_in, outputs), 2)
         if role is SpanRole.LLM:
             yield Claim(Field.FINISH_REASON, partial(_stated_reason, outputs), 4)
             # Laminar writes the items of a reply as they came, with the results of a file search.

@@ -10,6 +10,7 @@ from collector.claims.claim import Field, Listing, Message
 from collector.claims.documents import Draft, build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks, shows_empty_context
 from collector.claims.prompt_match import is_comparable, positions
+from collector.claims.search_tools import nothing_found, searches_documents
 from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import tool_documents
 from collector.record.evidence import Evidence
@@ -86,7 +87,9 @@ def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) 
     if evidence.declared is not None:
         ranked, source = evidence.declared, ContextSource.DECLARED
     if ranked is None:
-        return _from_tools(answering, prompt) or _from_prompts(answering, others, evidence.partial)
+        return _from_tools(answering, others, prompt) or _from_prompts(
+            answering, others, evidence.partial
+        )
     if not ranked or not is_comparable(len(ranked), len(prompt)):
         return Context(
             documents=ranked, source=source if ranked else ContextSource.NONE, prompt=prompt
@@ -161,8 +164,11 @@ def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tupl
     )
 
 
-def _from_tools(model: Node | None, prompt: str) -> Context | None:
-    """Documents in the results of tools, the user's and the provider's."""
+def _from_tools(model: Node | None, others: Sequence[Node], prompt: str) -> Context | None:
+    """Documents in the results of tools, the user's and the provider's.
+
+    None of them is an empty context, if every tool that a model called searches documents.
+    """
     if model is None or model.reading is None:
         return None
     messages = (*_turn(model), *(model.reading.get(Field.REPLY) or ()))
@@ -171,6 +177,9 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     hosted = None if listings else searched_by_provider(model.reading.get(Field.RAW_REPLY))
     listings += [hosted] if hosted is not None else []
     documents = [document for listing in listings for document in listing.documents]
+    if not documents and results and all(nothing_found(result) for result in results):
+        is_search = _only_searched(others)
+        return Context(source=ContextSource.PROMPT, prompt=prompt) if is_search else None
     if not documents or not all(listing.complete for listing in listings):
         return None
     # Reversed, so that the first occurrence of a chunk wins.
@@ -178,6 +187,17 @@ def _from_tools(model: Node | None, prompt: str) -> Context | None:
     unique = [document for document in documents if distinct[document.chunk_id] is document]
     ranked = tuple(replace(document, rank=rank) for rank, document in enumerate(unique))
     return Context(documents=ranked, source=ContextSource.PROMPT, prompt=prompt)
+
+
+def _only_searched(models: Sequence[Node]) -> bool:
+    """Whether models called tools that search documents, by their names, and no other tool."""
+    called = [
+        name
+        for model in models
+        if model.reading is not None
+        for name in model.reading.get(Field.CALLED_TOOLS) or ()
+    ]
+    return bool(called) and all(map(searches_documents, called))
 
 
 def _from_prompts(

@@ -64,6 +64,8 @@ def is_of_kind(field: Field, value: object) -> bool:
         return isinstance(value, Listing)
     if field in (Field.PROMPT, Field.REPLY):
         return isinstance(value, tuple) and all(isinstance(message, Message) for message in value)
+    if field is Field.CALLED_TOOLS:
+        return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
     return True
 
 

@@ -1,0 +1,97 @@
+"""Agents whose tools have no spans: their models' messages show the searches that found nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+
+from collector.claims.called_tools import tools_in
+from collector.record.build import records
+from ragvigil.model.record import RagRecord
+from ragvigil.model.span import AttributeValue
+from tests.generated_traces import values
+from tests.traces import QUESTION, span, trace
+
+Attributes = dict[str, AttributeValue]
+Stack = Callable[[str, str], tuple[Attributes, Attributes]]
+ANSWER = "I do not know."
+
+
+def openinference(tool: str, result: str) -> tuple[Attributes, Attributes]:
+    sent, said = "llm.input_messages", "llm.output_messages"
+    asked: Attributes = {
+        "openinference.span.kind": "LLM",
+        f"{sent}.0.message.role": "user", f"{sent}.0.message.content": QUESTION,
+        f"{said}.0.message.role": "assistant",
+    }  # fmt: skip
+    call: Attributes = {f"{said}.0.message.tool_calls.0.tool_call.function.name": tool}
+    answered: Attributes = {
+        f"{sent}.1.message.role": "tool", f"{sent}.1.message.content": result,
+        f"{said}.0.message.content": ANSWER,
+    }  # fmt: skip
+    return {**asked, **call}, {**asked, **answered}
+
+
+def openllmetry(tool: str, result: str) -> tuple[Attributes, Attributes]:
+    asked: Attributes = {
+        "llm.request.type": "chat", "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": QUESTION, "gen_ai.completion.0.role": "assistant",
+    }  # fmt: skip
+    answered: Attributes = {
+        "gen_ai.prompt.1.role": "tool", "gen_ai.prompt.1.content": result,
+        "gen_ai.completion.0.content": ANSWER,
+    }  # fmt: skip
+    return {**asked, "gen_ai.completion.0.tool_calls.0.name": tool}, {**asked, **answered}
+
+
+def otel_genai(tool: str, result: str) -> tuple[Attributes, Attributes]:
+    user = {"role": "user", "parts": [{"type": "text", "content": QUESTION}]}
+    call = {"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": tool}]}
+    returned = {"role": "tool", "parts": [{"type": "tool_call_response", "response": result}]}
+    reply = {"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}
+    chat: Attributes = {"gen_ai.operation.name": "chat"}
+    return (
+        {**chat, "gen_ai.input.messages": json.dumps([user]),
+         "gen_ai.output.messages": json.dumps([call])},
+        {**chat, "gen_ai.input.messages": json.dumps([user, call, returned]),
+         "gen_ai.output.messages": json.dumps([reply])},
+    )  # fmt: skip
+
+
+STACKS = [openinference, openllmetry, otel_genai]
+
+
+def records_of(calls: tuple[Attributes, Attributes]) -> tuple[RagRecord, ...]:
+    first, last = calls
+    return records(
+        trace(span("root"), span("first", first, parent="root", at=(0.1, 0.2)),
+              span("last", last, parent="root", at=(0.5, 0.9)))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_search_that_found_nothing_is_a_record(stack: Stack) -> None:
+    (record,) = records_of(stack("search_docs", "[]"))
+    assert (record.query, record.answer, record.retrieved) == (QUESTION, ANSWER, ())
+    assert "retrieved" not in record.absent
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize(("tool", "result"), [("list_orders", "[]"), ("search_docs", "Sunny.")])
+def test_any_other_call_is_none(stack: Stack, tool: str, result: str) -> None:
+    assert records_of(stack(tool, result)) == ()
+
+
+def test_a_search_beside_another_tool_is_none() -> None:
+    """Which of the tools returned nothing is not known."""
+    first, last = openllmetry("search_docs", "[]")
+    first["gen_ai.completion.0.tool_calls.1.name"] = "list_orders"
+    assert records_of((first, last)) == ()
+
+
+@given(values)
+def test_anything_can_be_read(value: AttributeValue) -> None:
+    assert all(isinstance(name, str) for name in tools_in(value))
