@@ -14,6 +14,8 @@ import orjson
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
 CLOSER = {"[": "]", "{": "}"}
 DEEPEST = 100
+DECODER = json.JSONDecoder()
+SPACE = re.compile(r"\s*")
 LITERAL_LIMIT = 65_536
 """Longer texts are not tried as Python literals: parsing them costs too much."""
 
@@ -120,6 +122,23 @@ def as_container(value: object) -> RecoveredValue:
         if isinstance(parsed.value, tuple):
             return RecoveredValue(list(parsed.value), parsed.complete)
     return RecoveredValue(None, complete=not isinstance(value, str))
+
+
+def joined_objects(text: str) -> list[object]:
+    """The JSON objects that follow one another in a text; empty if it holds anything else.
+
+    >>> joined_objects('{"id": 1}\\n{"id": 2}'), joined_objects('{"id": 1} says so')
+    ([{'id': 1}, {'id': 2}], [])
+    """
+    objects: list[object] = []
+    at = 0
+    while (start := SPACE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        try:
+            value, at = DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return []
+        objects.append(value)
+    return objects if all(isinstance(value, dict) for value in objects) else []
 
 
 def number(value: object) -> float | None:

@@ -16,7 +16,7 @@ from collector.claims.messages import is_empty_reply, message_of, messages_of
 from collector.claims.passage_text import Block
 from collector.claims.passages import passages
 from collector.claims.prompt_chunks import as_id, marked_blocks
-from collector.claims.recover import as_container, as_json, parse
+from collector.claims.recover import as_container, as_json, joined_objects, parse
 from collector.claims.source_blocks import blocks_as_text, is_source_block
 
 RESULT_TYPES = frozenset(
@@ -166,13 +166,32 @@ def tool_documents(result: object) -> Listing | None:
     ['a-1', 'b-2']
     >>> tool_documents("It is 20 degrees in Lisbon.") is None
     True
+    >>> found = '{"id": "a-1", "content": "First."}\\n\\n{"id": "b-2", "content": "Second."}'
+    >>> [document.chunk_id for document in tool_documents(found).documents]
+    ['a-1', 'b-2']
     """
-    data = find_documents(result)
+    items = joined_objects(result) if isinstance(result, str) and result[:1] == "{" else []
+    # MCP sends each item of a list as a text part. A single object may be anything.
+    data = find_documents(items if len(items) > 1 else result)
     if isinstance(data, Listing):
         return data if any(document.content for document in data.documents) else None
     blocks = _passages(result) if isinstance(result, str) else ()
     marked = listing([draft(as_id(block.label), block.text) for block in blocks])
     return marked if blocks and isinstance(marked, Listing) else None
+
+
+def single_document(result: object) -> Listing | None:
+    """The only document that a search returned, without a list around it; None if it is none.
+
+    >>> single_document('{"id": "a-1", "content": "First."}').documents[0].chunk_id
+    'a-1'
+    >>> single_document('{"status": "ok"}') is None
+    True
+    """
+    container = as_container(result).value
+    found = find_documents([container]) if isinstance(container, dict) else None
+    is_document = isinstance(found, Listing) and any(d.content for d in found.documents)
+    return found if is_document and isinstance(found, Listing) else None
 
 
 def _passages(result: str) -> tuple[Block, ...]:

@@ -12,7 +12,7 @@ from collector.claims.prompt_chunks import Block, as_id, context_blocks, shows_e
 from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.search_tools import nothing_found, searches_documents
 from collector.claims.source_blocks import searched_by_provider
-from collector.claims.tool_results import tool_documents
+from collector.claims.tool_results import single_document, tool_documents
 from collector.record.evidence import Evidence
 from collector.record.inferred_rerank import is_reranked
 from collector.record.tree import Node
@@ -174,6 +174,8 @@ def _from_tools(model: Node | None, others: Sequence[Node], prompt: str) -> Cont
     messages = (*_turn(model), *(model.reading.get(Field.REPLY) or ()))
     results = [message.text for message in messages if message.role == "tool"]
     listings = [listing for result in results if (listing := tool_documents(result)) is not None]
+    if not listings and _only_searched(others):
+        listings = [listing for result in results if (listing := single_document(result))]
     hosted = None if listings else searched_by_provider(model.reading.get(Field.RAW_REPLY))
     listings += [hosted] if hosted is not None else []
     documents = [document for listing in listings for document in listing.documents]

@@ -85,6 +85,15 @@ def test_any_other_call_is_none(stack: Stack, tool: str, result: str) -> None:
     assert records_of(stack(tool, result)) == ()
 
 
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_only_hit_of_a_search_needs_no_list(stack: Stack) -> None:
+    """MCP sends each item of a list as a text part of its own."""
+    hit = json.dumps({"id": "a-1", "content": "Zebras sleep standing."})
+    (record,) = records_of(stack("search_docs", hit))
+    assert [document.chunk_id for document in record.retrieved] == ["a-1"]
+    assert records_of(stack("get_order", hit)) == ()
+
+
 def test_a_search_beside_another_tool_is_none() -> None:
     """Which of the tools returned nothing is not known."""
     first, last = openllmetry("search_docs", "[]")

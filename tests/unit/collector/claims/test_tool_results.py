@@ -22,6 +22,16 @@ SHOWN = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
 LISTED = {"results": [{"chunk_id": name, "text": text} for name, text in DOCUMENTS]}
 
 
+def test_objects_that_follow_one_another_are_a_list_of_documents() -> None:
+    hits = [{"type": "text", "text": json.dumps({"id": name, "content": text}, indent=2)}
+            for name, text in DOCUMENTS]  # fmt: skip
+    for result in ({"content": hits}, "\n".join(hit["text"] for hit in hits)):
+        listing = tool_result_documents(result)
+        assert listing is not None
+        assert [document.chunk_id for document in listing.documents] == NAMES
+    assert tool_result_documents('{"id": 1}\n{"id": 2} and more') is None
+
+
 def test_items_of_responses_are_a_call_and_the_message_of_a_tool() -> None:
     """In OpenAI's Responses API they stand beside the messages, without a role."""
     items = [
