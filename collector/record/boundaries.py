@@ -164,6 +164,8 @@ def _are_repeated(calls: Sequence[Node]) -> bool:
         return False
     if above.reading.claims(Field.INPUT) or above.reading.claims(Field.OUTPUT):
         return False
+    if any(map(calls_tool, calls)):
+        return False  # an agent's turn: the next call goes on with the tool's result
     inputs = [
         as_container(call.reading.get(Field.INPUT)).value if call.reading is not None else None
         for call in calls
@@ -259,6 +261,12 @@ def reply_text(leaf: Node) -> str:
     messages = [m for m in reply if isinstance(m, Message) and m.text
                 and not m.calls_tool and m.role != "tool"]  # fmt: skip
     return messages[0].text if messages else ""
+
+
+def calls_tool(node: Node) -> bool:
+    """Whether the span is a model's that requested a tool call."""
+    reply = node.reading.get(Field.REPLY) if node.reading is not None else None
+    return isinstance(reply, tuple) and any(message.calls_tool for message in reply)
 
 
 def said_nothing(leaf: Node) -> bool:

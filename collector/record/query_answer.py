@@ -20,6 +20,7 @@ from collector.claims.prompt_fields import answer_in, answer_in_reply
 from collector.claims.recover import as_container, text
 from collector.record.boundaries import (
     Extent,
+    calls_tool,
     ended_unanswered,
     has_failed,
     reply_text,
@@ -113,10 +114,7 @@ def _is_rewritten(extent: Extent) -> bool:
 
 def _calls_tools(extent: Extent) -> bool:
     """Whether a model of this answer requested a tool call."""
-    replies = (
-        model.reading.get(Field.REPLY) for model in extent.models if model.reading is not None
-    )
-    return any(m.calls_tool for reply in replies if isinstance(reply, tuple) for m in reply)
+    return any(map(calls_tool, extent.models))
 
 
 def _question_at(root: Node) -> str | None:

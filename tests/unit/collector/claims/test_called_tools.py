@@ -94,6 +94,23 @@ def test_the_only_hit_of_a_search_needs_no_list(stack: Stack) -> None:
     assert records_of(stack("get_order", hit)) == ()
 
 
+def test_the_calls_of_a_turn_are_one_answer() -> None:
+    """They look like a batch of requests: the same name and arguments under a plain span."""
+    found = json.dumps([{"id": "a-1", "content": "Zebras sleep."}, {"id": "b-2", "content": "So."}])
+    request = json.dumps({"messages": [{"role": "user", "content": QUESTION}], "model": "small"})
+    usage: Attributes = {
+        "input.value": request, "llm.token_count.prompt": 50, "llm.token_count.completion": 9,
+    }  # fmt: skip
+    first, last = openinference("search_docs", found)
+    (record,) = records(
+        trace(span("ask"), span("chat", {**first, **usage}, parent="ask", span_id="1"),
+              span("chat", {**last, **usage}, parent="ask", at=(2, 3), span_id="2"))
+    )  # fmt: skip
+    assert [document.chunk_id for document in record.retrieved] == ["a-1", "b-2"]
+    assert record.usage is not None
+    assert record.usage.input_tokens == 100
+
+
 def test_a_search_beside_another_tool_is_none() -> None:
     """Which of the tools returned nothing is not known."""
     first, last = openllmetry("search_docs", "[]")
