@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from collector.claims.flat import Rows
-from collector.claims.messages import CALL_TYPES
+from collector.claims.messages import CALL_TYPES, is_function_call
 from collector.claims.recover import as_container, text
 
 CALL_NAME = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.function\.)?name")
 LISTS = ("tool_calls", "toolCalls", "parts", "content", "output")
+CALLS = frozenset({"tool_calls", "toolCalls", "toolUse"})
 HOLDERS = ("message", "function", "toolUse")
 DEPTH = 8
 """Most levels of messages, parts and calls in which names are searched."""
@@ -37,6 +38,8 @@ def tools_in(reply: object) -> tuple[str, ...]:
     ('search_docs',)
     >>> tools_in('[{"role": "assistant", "parts": [{"type": "tool_call", "name": "search_docs"}]}]')
     ('search_docs',)
+    >>> tools_in([{"role": "assistant", "content": [{"type": "function", **call}]}])
+    ('search_docs',)
     >>> tools_in([{"type": "function_call", "name": "search_docs", "arguments": "{}"}])
     ('search_docs',)
     """
@@ -51,6 +54,7 @@ def _names(value: object, depth: int, *, is_call: bool) -> Iterator[str]:
         if (is_call or value.get("type") in CALL_TYPES) and isinstance(value.get("name"), str):
             yield value["name"]
         for key in (*LISTS, *HOLDERS):
-            if isinstance(value.get(key), (list, dict)):
-                inside = is_call or key in ("tool_calls", "toolCalls", "toolUse")
-                yield from _names(value[key], depth - 1, is_call=inside)
+            inner = value.get(key)
+            if isinstance(inner, (list, dict)):
+                inside = is_call or key in CALLS or is_function_call(value)
+                yield from _names(inner, depth - 1, is_call=inside)

@@ -73,9 +73,16 @@ def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
     if not isinstance(parts, list):
         return False
     return any(
-        isinstance(part, dict) and (part.get("type") in CALL_TYPES or "toolUse" in part)
+        isinstance(part, dict)
+        and (part.get("type") in CALL_TYPES or "toolUse" in part or is_function_call(part))
         for part in parts
     )
+
+
+def is_function_call(part: Mapping[str, object]) -> bool:
+    """Whether a part is one of OpenAI's tool calls, which Langtrace writes as content."""
+    function = part.get("function")
+    return part.get("type") == "function" and isinstance(function, dict) and "arguments" in function
 
 
 def message_of(message: object, default_role: str = "") -> Message | None:

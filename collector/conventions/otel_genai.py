@@ -256,6 +256,7 @@ def _events(span: Span, role: SpanRole | None) -> Iterator[Claim]:
         elif name == "gen_ai.content.completion":
             completion = attributes.get("gen_ai.completion")
             yield Claim(Field.REPLY, partial(messages_with_tools, completion, "assistant"), 7)
+            yield Claim(Field.CALLED_TOOLS, partial(tools_in, completion), 7)
     if details:
         yield from _content(details, role)
     if prompt:

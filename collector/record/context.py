@@ -13,6 +13,7 @@ from collector.claims.prompt_match import is_comparable, positions
 from collector.claims.search_tools import nothing_found, searches_documents
 from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import single_document, tool_documents
+from collector.claims.traced_calls import tool_message_documents
 from collector.record.evidence import Evidence
 from collector.record.inferred_rerank import is_reranked
 from collector.record.tree import Node
@@ -167,7 +168,8 @@ def with_texts(documents: tuple[Document, ...], blocks: Sequence[Block]) -> tupl
 def _from_tools(model: Node | None, others: Sequence[Node], prompt: str) -> Context | None:
     """Documents in the results of tools, the user's and the provider's.
 
-    None of them is an empty context, if every tool that a model called searches documents.
+    None of them is an empty context, if every result is an empty list of documents by its name, or
+    every tool that a model called searches documents.
     """
     if model is None or model.reading is None:
         return None
@@ -180,7 +182,7 @@ def _from_tools(model: Node | None, others: Sequence[Node], prompt: str) -> Cont
     listings += [hosted] if hosted is not None else []
     documents = [document for listing in listings for document in listing.documents]
     if not documents and results and all(nothing_found(result) for result in results):
-        is_search = _only_searched(others)
+        is_search = all(map(tool_message_documents, results)) or _only_searched(others)
         return Context(source=ContextSource.PROMPT, prompt=prompt) if is_search else None
     if not documents or not all(listing.complete for listing in listings):
         return None

@@ -11,7 +11,7 @@ from hypothesis import given
 from collector.claims.called_tools import tools_in
 from collector.record.build import records
 from ragvigil.model.record import RagRecord
-from ragvigil.model.span import AttributeValue
+from ragvigil.model.span import AttributeValue, Event, Span
 from tests.generated_traces import values
 from tests.traces import QUESTION, span, trace
 
@@ -61,15 +61,38 @@ def otel_genai(tool: str, result: str) -> tuple[Attributes, Attributes]:
     )  # fmt: skip
 
 
-STACKS = [openinference, openllmetry, otel_genai]
+def langtrace(tool: str, result: str) -> tuple[Attributes, Attributes]:
+    """Events; calls are content, and the call itself is lost from the next prompt."""
+    call = {"id": "c", "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    user = {"role": "user", "content": QUESTION}
+    returned = {"role": "tool", "tool_call_id": "c", "content": result}
+    return (
+        {"prompt": json.dumps([user]),
+         "completion": json.dumps([{"role": "assistant", "content": [call]}])},
+        {"prompt": json.dumps([user, [{"id": "", "type": ""}], returned]),
+         "completion": json.dumps([{"role": "assistant", "content": ANSWER}])},
+    )  # fmt: skip
+
+
+STACKS = [openinference, openllmetry, otel_genai, langtrace]
 
 
 def records_of(calls: tuple[Attributes, Attributes]) -> tuple[RagRecord, ...]:
-    first, last = calls
-    return records(
-        trace(span("root"), span("first", first, parent="root", at=(0.1, 0.2)),
-              span("last", last, parent="root", at=(0.5, 0.9)))
+    first, last = map(call_of, calls, ("first", "last"), (0.1, 0.5))
+    return records(trace(span("root"), first, last))
+
+
+def call_of(attributes: Attributes, name: str, start: float) -> Span:
+    """A model's call; what Langtrace sends is in events."""
+    at = (start, start + 0.2)
+    if "prompt" not in attributes:
+        return span(name, attributes, parent="root", at=at)
+    events = tuple(
+        Event(name=f"gen_ai.content.{part}", time_unix_nano=1,
+              attributes={f"gen_ai.{part}": attributes[part]})
+        for part in ("prompt", "completion")
     )  # fmt: skip
+    return span(name, {"gen_ai.operation.name": "chat"}, parent="root", at=at, events=events)
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -83,6 +106,12 @@ def test_a_search_that_found_nothing_is_a_record(stack: Stack) -> None:
 @pytest.mark.parametrize(("tool", "result"), [("list_orders", "[]"), ("search_docs", "Sunny.")])
 def test_any_other_call_is_none(stack: Stack, tool: str, result: str) -> None:
     assert records_of(stack(tool, result)) == ()
+
+
+def test_an_empty_list_of_documents_says_so_whatever_the_tool_is_called() -> None:
+    (record,) = records_of(openinference("search_help", '{"documents": []}'))
+    assert record.retrieved == ()
+    assert records_of(openinference("search_help", '{"results": []}')) == ()
 
 
 @pytest.mark.parametrize("stack", STACKS)
