@@ -344,7 +344,10 @@ def _application(
     }
     if part.leads:
         from ragvigil.app.web_sources import web_sources
+        from ragvigil.web.compiled_templates import CompiledTemplates
+        from ragvigil.web.pages.frame import PAGES
 
+        PAGES.bytecode_cache = CompiledTemplates(settings.data_dir / "templates")
         sources |= web_sources(settings, store, status, parts, clock.now)
     return api(
         store,
