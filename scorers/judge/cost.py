@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragvigil.llm.outcome import Usage
 from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Score
 from scorers.judge.asker import Family
-from scorers.judge.question import ask_about
+from scorers.judge.question import ask_about, judge_table_of
+from scorers.judge_table import OnlyWhen
+from scorers.rubric import Rubric
 
 CHARACTERS_A_TOKEN = 4
 FORM_TOKENS = 400
@@ -60,7 +62,7 @@ def estimate(families: Iterable[Family], sizes: Sizes, most_characters: int) -> 
 
 
 def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
-    rubric = family.asked
+    rubric = _asked_of_answers(family.asked)
     questions = ask_about(record, rubric, delimiter="0" * 16, most_characters=most_characters)
     if isinstance(questions, Score):
         return Cost(rubric=rubric.name, calls=0, usage=Usage(), reason=questions.explanation)
@@ -76,6 +78,17 @@ def _cost(family: Family, record: RagRecord, most_characters: int) -> Cost:
             output_tokens=verdicts * VERDICT_TOKENS + len(questions) * FRAME_TOKENS,
         ),
     )
+
+
+def _asked_of_answers(rubric: Rubric) -> Rubric:
+    """The rubric without the question whether an answer refused: the made-up one does not.
+
+    What answers that takes 0.4 s of CPU to load.
+    """
+    table = judge_table_of(rubric)
+    if table.only_when is not OnlyWhen.ANSWERED:
+        return rubric
+    return replace(rubric, judge=replace(table, only_when=None))
 
 
 def _record(sizes: Sizes) -> RagRecord:

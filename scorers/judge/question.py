@@ -187,8 +187,9 @@ def _inapplicable(
         return not_judged(rubric, reason, absent="document_texts")
     if table.only_when is OnlyWhen.ANSWERED and classify(record.answer or "").label == "refused":
         return not_judged(rubric, "the answer refused")
-    is_injected = any(findings(chunk.content) for chunk in chunks if chunk.content)
-    if table.only_when is OnlyWhen.INJECTED and not is_injected:
+    if table.only_when is OnlyWhen.INJECTED and not any(
+        findings(chunk.content) for chunk in chunks if chunk.content
+    ):
         return not_judged(rubric, "no chunk holds an instruction to the model")
     return None
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scorers.judge.cost import FORM_TOKENS, Sizes, estimate
 from scorers.judge.job import families
 from scorers.rubric import load_rubrics
+from scorers.text.stance import classify
 
 FAMILIES = families(load_rubrics())
 SIZES = Sizes(question=60, answer=500, chunk=700, chunks=5, retrieved=8, citations=3)
@@ -36,6 +37,12 @@ def test_a_prompt_costs_at_least_the_text_that_it_shows() -> None:
 def test_longer_chunks_cost_more_and_nothing_retrieved_costs_less() -> None:
     assert total(replace(SIZES, chunk=1400)) > total(SIZES)
     assert total(replace(SIZES, chunks=0, retrieved=0, citations=0)) < total(SIZES)
+
+
+def test_an_estimate_does_not_load_what_tells_refusals() -> None:
+    classify.cache_clear()
+    estimate(FAMILIES, SIZES, 60_000)
+    assert classify.cache_info().misses == 0
 
 
 CHARACTERS = {name: st.floats(0, 5000) for name in ("question", "answer", "chunk")}
