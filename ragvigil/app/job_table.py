@@ -45,6 +45,8 @@ ROLLUP_SHARE = 0.05
 """Each run counts the current minute again and writes parts that the engine must merge: at 50
 answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
+PAGES_FIRST_SECONDS = 1.0
+"""After a start: people open pages of a daemon that has just come back."""
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
 HOUR, MERGE_HOUR = 3600.0, 2
 TOPICS_SECONDS = 300.0
@@ -124,6 +126,7 @@ def periodic_jobs(
             name="page_reads",
             every_seconds=PAGES_SECONDS,
             function=partial(_read_pages_ahead, store, clock),
+            first_seconds=PAGES_FIRST_SECONDS,
         ),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
@@ -137,16 +140,21 @@ def periodic_jobs(
 
 
 def _read_pages_ahead(store: Store, clock: Clock) -> None:
-    """Reads what costs most of the pages on which a night begins, before anybody opens them."""
+    """Reads what costs most of the pages on which a night begins, before anybody opens them.
+
+    What a page needs of the code is imported first.
+    """
+    from collector.claims.registry import registered
     from ragvigil.app.sources.operating import Operating
     from ragvigil.web.pages.frame import compile_templates
     from ragvigil.web.views.chrome import chrome
 
     now = int(clock())
+    compile_templates()
+    registered()
     read_ahead(store, now)
     chrome(store, now)
     Operating(store).points(now)
-    compile_templates()
 
 
 def _delta_job(

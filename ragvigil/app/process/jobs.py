@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ class Job:
     `runs_at_stop`: it runs once more when the schedule has ended. `is_long`: it may take minutes,
     and runs on threads of its own, so that short jobs do not wait for it. `most_share`: after a run
     it rests until it has taken only this share of the time, MOST_REST_SECONDS at most.
+    `first_seconds`: it first runs so long after the start of the schedule; else after a period.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Job:
     runs_at_stop: bool = False
     is_long: bool = False
     most_share: float = 1.0
+    first_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,7 @@ class Schedule:
                 id=job.name,
                 name=job.name,
                 executor="long" if job.is_long else "default",
+                **_first_run(job),
             )
 
     def runs(self) -> list[JobRun]:
@@ -180,6 +183,13 @@ def _scheduler() -> BackgroundScheduler:
         lambda event: JOBS_SKIPPED.labels(event.job_id).inc(), EVENT_JOB_MAX_INSTANCES
     )
     return scheduler
+
+
+def _first_run(job: Job) -> dict[str, datetime]:
+    """When it is to run first, as the scheduler takes it; empty for a period from now."""
+    if job.first_seconds is None:
+        return {}
+    return {"next_run_time": datetime.now(UTC) + timedelta(seconds=job.first_seconds)}
 
 
 def _period(job: Job, factor: float) -> float:

@@ -42,6 +42,13 @@ def test_a_job_runs_again_and_again() -> None:
     assert sample("ragvigil_job_failures_total", "counts") == 0
 
 
+def test_a_job_may_run_long_before_its_first_period_is_over() -> None:
+    ran = Event()
+    schedule = started([Job(name="soon", every_seconds=600, function=ran.set, first_seconds=SOON)])
+    assert ran.wait(PATIENCE_SECONDS)
+    schedule.stop()
+
+
 def test_a_job_that_raises_is_counted_tried_again_and_holds_no_other_up() -> None:
     again, other = Event(), Event()
     tries: list[int] = []
