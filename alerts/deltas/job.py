@@ -97,12 +97,11 @@ class DeltaJob:
     def _run(self, ticks: DueTicks, computed: int) -> DeltaRun:
         writer = DeltaWriter(store=self._store, computed=computed, closed_until=ticks.closed_until)
         run = _TickRun(self._store, self._settings, self._failing, writer, self._late)
-        for part in _parts(ticks.amended):
+        amended, current = _apart(ticks)
+        for part in _parts(amended):
             run.tick(part)
-        newest = [
-            columns for part in _parts(ticks.current) for columns in run.tick(part, self._kept)
-        ]
-        latest = (columns.since_tick(ticks.current[-1]) for columns in newest)
+        newest = [columns for part in _parts(current) for columns in run.tick(part, self._kept)]
+        latest = (columns.since_tick(current[-1]) for columns in newest)
         rows = tuple(deltas(latest, ticks.closed_until))
         books.mark(self._store, ticks.closed_until, computed)
         return DeltaRun(ticks=run.ticks, rows=writer.rows, late=run.late, newest=rows)
@@ -113,6 +112,17 @@ def run_deltas(
 ) -> DeltaRun:
     """Runs a new `DeltaJob` once; ticks that changed within `RESTART_NANOS` are computed again."""
     return DeltaJob(store, settings, failing=failing).run(now)
+
+
+def _apart(ticks: DueTicks) -> tuple[range, range]:
+    """The amended ticks and the current ones; all are current where the amended are the last day's.
+
+    So the days before them are read once, not twice.
+    """
+    amended, current = ticks.amended, ticks.current
+    if amended and amended.stop == current.start and len(amended) <= DAY:
+        return range(0), range(amended.start, current.stop, TICK_SECONDS)
+    return amended, current
 
 
 def _parts(ticks: range) -> Iterator[range]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from prometheus_client import REGISTRY
 
 from alerts.deltas.job import DeltaJob, run_deltas
 from alerts.settings import AlertsSettings
@@ -408,6 +409,19 @@ async def test_a_job_does_what_changed_and_nothing_twice(store: Store) -> None:
     keep(store, [outcome(90_000, NOW - 2 * HOUR)], at=NOW + 20)
     assert 24 <= job.run(NOW + 30).ticks <= 30
     assert job.run(NOW + 45).ticks == 3
+
+
+async def test_days_are_read_once_for_late_ticks_and_present_ones(store: Store) -> None:
+    keep(store, traffic(1, every=7200))
+    run_deltas(store, NOW, AlertsSettings(), failing=())
+    before = _reads_of_days()
+    run_deltas(store, NOW + 60, AlertsSettings(), failing=())
+    assert _reads_of_days() == before + 1
+
+
+def _reads_of_days() -> float:
+    labels = {"query": "judged_series"}
+    return REGISTRY.get_sample_value("ragvigil_store_query_seconds_count", labels) or 0.0
 
 
 async def test_roll_ups_that_come_in_pieces_are_all_seen(store: Store) -> None:
