@@ -2,7 +2,8 @@
 
 A job runs at its own period while anything has arrived in the last QUIET_SECONDS: scores of a judge
 and late spans follow an answer within that time. After that it runs once in SELDOM periods, because
-windows of time pass on without answers, too.
+windows of time pass on without answers, too; and the more seldom, the longer it has been quiet, as
+what windows then lose comes late by the same share of their age.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from ragvigil.model.clock import Clock
 QUIET_SECONDS = 900.0
 SELDOM, LEAST_SECONDS = 5, 60.0
 """While it is quiet, a job runs every fifth time, and at most once a minute."""
+QUIET_SHARE, MOST_SECONDS = 0.1, 600.0
+"""It pauses for this share of the time in which nothing has arrived, where that is longer."""
 NEVER_REST = frozenset({"rollups", "segments", "retention"})
 """They cost nothing without new rows, or guard the disk."""
 
 
 class Quiet:
-    """Whether nothing has arrived for QUIET_SECONDS. `arrived` is a number that grows with it.
+    """For how long nothing has arrived. `arrived` is a number that grows with it.
 
     At 0 nothing has ever arrived. A daemon that begins with another number counts as busy.
     """
@@ -32,10 +35,15 @@ class Quiet:
         self._since = clock() if self._last else float("-inf")
 
     def __call__(self) -> bool:
+        """Whether nothing has arrived for QUIET_SECONDS."""
+        return self.seconds() >= QUIET_SECONDS
+
+    def seconds(self) -> float:
+        """Seconds since something arrived; infinite where nothing ever has."""
         number = self._arrived()
         if number != self._last:
             self._last, self._since = number, self._clock()
-        return self._clock() - self._since >= QUIET_SECONDS
+        return self._clock() - self._since
 
 
 def resting(
@@ -55,12 +63,12 @@ def resting(
 
 def _resting(job: Job, quiet: Quiet, clock: Clock, afterwards: Callable[[], object]) -> Job:
     ran = float("-inf")
-    pause = max(SELDOM * job.every_seconds, LEAST_SECONDS)
 
     def run() -> None:
         nonlocal ran
         # A period is never met exactly: half of one less.
-        if quiet() and clock() - ran < pause - job.every_seconds / 2:
+        pause = _pause_seconds(job, quiet.seconds()) - job.every_seconds / 2
+        if quiet() and clock() - ran < pause:
             return
         ran = clock()
         try:
@@ -70,3 +78,9 @@ def _resting(job: Job, quiet: Quiet, clock: Clock, afterwards: Callable[[], obje
                 afterwards()
 
     return replace(job, function=run)
+
+
+def _pause_seconds(job: Job, quiet_seconds: float) -> float:
+    """Seconds between two runs of a job while it has been quiet for so long."""
+    longer = min(QUIET_SHARE * quiet_seconds, MOST_SECONDS)
+    return max(SELDOM * job.every_seconds, LEAST_SECONDS, longer)

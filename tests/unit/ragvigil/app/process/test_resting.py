@@ -39,7 +39,16 @@ class Daemon:
 
 
 def test_a_daemon_to_which_nothing_was_ever_sent_rests_from_the_start() -> None:
-    assert Daemon().passes(750) == {"deltas": 10, "rollups": 50}
+    assert Daemon().passes(3000) == {"deltas": 5, "rollups": 200}
+
+
+def test_the_longer_it_is_quiet_the_more_seldom_jobs_run() -> None:
+    daemon = Daemon(arrived=5)
+    daemon.passes(QUIET_SECONDS)
+    runs = [daemon.passes(1800)["deltas"] for _ in range(4)]
+    assert runs == sorted(runs, reverse=True)
+    assert 8 <= runs[0] <= 18
+    assert runs[-1] == 3
 
 
 def test_what_arrives_wakes_every_job_for_a_quarter_of_an_hour() -> None:
@@ -48,7 +57,7 @@ def test_what_arrives_wakes_every_job_for_a_quarter_of_an_hour() -> None:
     daemon.arrived = 1
     busy = daemon.passes(QUIET_SECONDS)
     assert busy["deltas"] >= busy["rollups"] - 1
-    assert daemon.passes(750)["deltas"] <= 11
+    assert daemon.passes(750)["deltas"] <= 9
 
 
 def test_a_daemon_that_starts_again_counts_as_busy() -> None:
