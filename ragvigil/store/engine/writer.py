@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
@@ -35,6 +35,7 @@ MAX_ROW_CHARACTERS = 1 << 20
 MOST_CHARACTERS = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 256
 """Of one text. clickhouse-connect 1.12 reserves 64 times the bytes of a long text and does not
 look whether it got them: where it does not, the process ends."""
+_WITHOUT_TEXT = frozenset({int, float, bool, NoneType})
 _GONE_TABLES = ("records", "record_shapes", "scores")
 _QUARANTINE = declare(
     "quarantine",
@@ -220,24 +221,29 @@ class Writer:
             raise write_failure(error) from error
 
 
-def longest_text(values: Iterable[object]) -> int:
+def longest_text(values: Collection[object]) -> int:
     """Characters of the longest text, in lists and mappings too.
 
     >>> longest_text([1, "a", ["abc"], {"key": "ab"}])
     3
     """
-    longest = 0
-    for value in values:
-        # Most are texts or numbers, and to ask a number whether it is a mapping takes long.
-        if isinstance(value, str):
-            longest = max(longest, len(value))
-        elif isinstance(value, (int, float, NoneType)):
-            continue
-        elif isinstance(value, (list, tuple)):
-            longest = max(longest, longest_text(value))
-        elif isinstance(value, Mapping):
-            longest = max(longest, longest_text(value), longest_text(value.values()))
-    return longest
+    # Most columns and mappings hold one kind of value: to ask each for its kind takes longer.
+    kinds = set(map(type, values))
+    if kinds <= _WITHOUT_TEXT:
+        return 0
+    if kinds == {str}:
+        return max(map(len, cast("Collection[str]", values)))
+    return max(map(_longest_in, values))
+
+
+def _longest_in(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, (list, tuple)):
+        return longest_text(value)
+    if isinstance(value, Mapping):
+        return max(longest_text(value.keys()), longest_text(value.values()))
+    return 0
 
 
 def _named(table: str, row: Mapping[str, object], reason: str) -> QuarantinedRow:
