@@ -103,7 +103,7 @@ class Sink:
         self._summarizer, self._on_durable = summarizer, on_durable
         self._dirty_minutes = dirty_minutes
         self._pending = _Pending()
-        self._frames_sent = 0.0
+        self._sent, self._frames_sent = float("-inf"), 0.0
         self._in_flight: deque[tuple[Future[WriteResult], _Pending]] = deque()
         self._clock_unix = clock_unix
         self._sums = Counter({kind: sums[kind] for kind in KINDS})
@@ -173,7 +173,8 @@ class Sink:
         """Sends what is due and settles what is durable; returns whether anything became durable.
 
         While the core `is_behind`, batches are larger. If nothing more comes for now (`is_last`),
-        the batch is sent without waiting for more rows.
+        the batch is sent without waiting for more rows, unless one has just been sent: at a request
+        a second each would be the last.
         """
         settled = self._settle()
         self._log_losses(now)
@@ -182,11 +183,12 @@ class Sink:
         while self._in_flight and self._rows.is_full(limits, LARGEST):
             wait([self._in_flight[0][0]], timeout=1.0)
             settled = self._settle() or settled
-        factor = LARGEST if is_behind else 0 if is_last else 1
+        is_alone = is_last and now - self._sent >= limits.linger
+        factor = LARGEST if is_behind else 0 if is_alone else 1
         if not self._in_flight and self._rows.is_due(now, limits, factor):
             self._send()
-        is_due = is_last or now - self._frames_sent >= limits.linger
-        if is_due and self._send_frames():
+            self._sent = now
+        if now - self._frames_sent >= limits.linger and self._send_frames():
             self._frames_sent = now
         return settled
 

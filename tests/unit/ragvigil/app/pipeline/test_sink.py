@@ -72,11 +72,11 @@ def sink_with(store: Store, scores: ScoreMetrics, **more: Any) -> Sink:
     return Sink(store, scores, {}, clock_unix=lambda: NOW / SECOND, **(defaults | more))
 
 
-def add_outcome(sink: Sink) -> Outcome:
+def add_outcome(sink: Sink, number: int = 1) -> Outcome:
     """The outcome of a trace of two spans, in the sink since second 10."""
-    outcome = outcome_of(1)
-    sink.opened(frame(1, spans=2), arrived=2)
-    sink.add([(closing(outcome), None)], [outcome], now=10)
+    outcome = outcome_of(number)
+    sink.opened(frame(number, spans=2, before=2 * (number - 1)), arrived=2)
+    sink.add([(closing(outcome, seq=number), None)], [outcome], now=10)
     return outcome
 
 
@@ -223,6 +223,24 @@ def test_what_is_the_last_for_now_is_sent_at_once(sink: Sink, store: Store) -> N
     assert store.read("traces_by_outcome", priority=Priority.TICK) == []
     sink.advance(10, is_last=True)
     assert store.read("traces_by_outcome", priority=Priority.TICK) != []
+
+
+def test_the_last_for_now_waits_for_others_where_a_batch_was_just_sent(
+    sink: Sink, store: Store
+) -> None:
+    add_outcome(sink, 1)
+    stored = []
+    for now in (10.0, 10.5, 11.1):
+        sink.advance(now, is_last=True)
+        stored.append(_stored_traces(store))
+        if now == 10.0:
+            add_outcome(sink, 2)
+    assert stored == [1, 1, 2]
+
+
+def _stored_traces(store: Store) -> int:
+    rows = store.read("traces_by_outcome", priority=Priority.TICK)
+    return sum(int(row["traces"]) for row in rows)
 
 
 def test_a_trace_that_is_not_sent_yet_is_sent_before_it_is_looked_up(
