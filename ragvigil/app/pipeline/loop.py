@@ -115,7 +115,7 @@ class Pipeline:
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq
         self._memory = Pressure(memory_limit_bytes)
-        self._joined, self._is_last = 0.0, False
+        self._joined_at, self._is_last = 0.0, False
         self._let_readers_go_first = parts.precedence.pauses(PIPELINE_SECONDS)
 
     @property
@@ -206,11 +206,11 @@ class Pipeline:
 
     def _join(self, now: float, *, is_busy: bool) -> bool:
         """Scores traces anew whose spans came to several daemons; returns whether any was."""
-        if is_busy and now - self._joined < JOIN_SECONDS:
+        if is_busy and now - self._joined_at < JOIN_SECONDS:
             return False
         if not (taken := self._parts.joining.take()):
             return False
-        self._joined = now
+        self._joined_at = now
         self._flush(trace_id for trace_id, _ in taken)
         made = self._parts.joining.outcomes(taken, self._parts.scorer, self._context())
         self._parts.sink.add(*made, now)
