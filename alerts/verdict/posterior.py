@@ -14,10 +14,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from alerts.verdict.evidence import Evidence, Measured
+from alerts.verdict.evidence import Evidence, Measured, State
 from alerts.verdict.leaves import FAMILIES, FOREIGN, KNOWN, LEAVES, Leaf, Rubric, often
 from alerts.verdict.words import held_words, missing, settles, signal_words, state_words
-from ragvigil.model.finding import Finding
+from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import LayerVerdict, LikelyLayer
 from ragvigil.model.notice import CAUSES, Cause, Notice
 from ragvigil.model.score import Layer
@@ -69,7 +69,7 @@ def verdict(evidence: Evidence) -> LayerVerdict:
     """The layer that this evidence points to; undetermined where none is likely enough."""
     if evidence.is_blind:
         return LayerVerdict(is_blind=True)
-    witnesses = [*_measured(evidence.measured), *_signals(evidence.signals)]
+    witnesses = [*_measured(evidence), *_signals(evidence.signals)]
     witnesses += _held(evidence)
     witnesses += [_notice(notice) for notice in _distinct(evidence.notices)]
     if not any(_spread(witness.fits) > 0 for witness in witnesses):
@@ -120,7 +120,16 @@ def layers(shares: Fits) -> list[LikelyLayer]:
     return sorted(each, key=lambda layer: -layer.share)
 
 
-def _measured(measured: Sequence[Measured]) -> list[Witness]:
+def _measured(evidence: Evidence) -> list[Witness]:
+    """One witness of each measured rubric.
+
+    None where a change is all there is: what held beside it says that it did no harm, not that it
+    is of another layer.
+    """
+    measured = evidence.measured
+    is_dropped = any(each.state(0.0) is State.DROPPED for each in measured)
+    if evidence.signals and not is_dropped and all(map(_is_change, evidence.signals)):
+        return []
     changes = {each.rubric: each for each in measured}
     fits = {name: _fits_of(leaf, changes) for name, leaf in LEAVES.items()}
     largest = max((-each.change for each in measured), default=0.0)
@@ -207,6 +216,10 @@ def _held(evidence: Evidence) -> list[Witness]:
         if family not in moved and _spread(fits) > _spread(best.get(family, NOTHING).fits):
             best[family] = witness
     return list(best.values())
+
+
+def _is_change(finding: Finding) -> bool:
+    return finding.kind is FindingKind.CHANGED
 
 
 def _tells_of_layers(finding: Finding) -> bool:

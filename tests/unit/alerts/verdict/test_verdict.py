@@ -284,3 +284,20 @@ def test_shares_add_up_and_a_named_layer_has_most_of_them() -> None:
 
 def test_the_priors_are_shares() -> None:
     assert sum(leaf.prior for leaf in LEAVES.values()) == pytest.approx(1, abs=0.05)
+
+
+def test_what_held_beside_a_change_alone_is_no_evidence_against_its_layer() -> None:
+    """An audit that finds no drop says that the change did no harm."""
+    kind = ChangeKind.OTHER_CHUNKS
+    steady = {Rubric.RETRIEVED: 0.05, Rubric.PROMPT: 0.04, Rubric.COMPLETE: -0.02}
+    change = finding("c", signal=str(kind), causes=(R, C), kind=FindingKind.CHANGED)
+    evidence = Evidence(
+        measured=tuple(
+            Measured(rubric=rubric, change=by, error=0.02, n=60) for rubric, by in steady.items()
+        ),
+        signals=(change,),
+        notices=(notice("c", 0, kind),),
+    )
+    assert verdict(evidence).cause is R
+    moved_too = replace(evidence, signals=(signal("answer_words"),))
+    assert verdict(moved_too).cause is not R
