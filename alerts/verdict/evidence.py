@@ -23,6 +23,8 @@ NORMAL = 1.96
 """Standard errors from the middle of a 95 % interval to its ends."""
 NONE_HELD: Mapping[str, Sequence[str]] = MappingProxyType({})
 """What held beside each finding, by its id: nothing is known of any."""
+AUDITED, SAMPLE = "the audit", "the judge's sample"
+"""By what a rubric was measured."""
 RUBRICS = frozenset(rubric.value for rubric in Rubric)
 
 
@@ -42,7 +44,7 @@ class Measured:
     change: float
     error: float
     n: int
-    by: str = "the audit"
+    by: str = AUDITED
 
     def state(self, largest_drop: float) -> State:
         """Whether it dropped, or was tested and held beside the largest drop of the incident."""
@@ -146,7 +148,7 @@ def _of_finding(finding: Finding) -> Measured | None:
         change=value - reference,
         error=max(high - low, 0.0) / 2 / NORMAL,
         n=finding.n,
-        by="the judge's sample",
+        by=SAMPLE,
     )
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from alerts.verdict.evidence import Evidence, Measured, State
+from alerts.verdict.evidence import SAMPLE, Evidence, Measured, State
 from alerts.verdict.leaves import FAMILIES, FOREIGN, KNOWN, LEAVES, Leaf, Rubric, often
 from alerts.verdict.words import held_words, missing, settles, signal_words, state_words
 from ragvigil.model.finding import Finding, FindingKind
@@ -121,15 +121,14 @@ def layers(shares: Fits) -> list[LikelyLayer]:
 
 
 def _measured(evidence: Evidence) -> list[Witness]:
-    """One witness of each measured rubric.
+    """One witness of each measured rubric; none where nothing is worse that a layer can have.
 
-    None where a change is all there is: what held beside it says that it did no harm, not that it
-    is of another layer.
+    What held beside a change, or beside slower requests, says that no answer is worse, not that the
+    trouble is of another layer.
     """
-    measured = evidence.measured
-    is_dropped = any(each.state(0.0) is State.DROPPED for each in measured)
-    if evidence.signals and not is_dropped and all(map(_is_change, evidence.signals)):
+    if not _is_worse(evidence):
         return []
+    measured = evidence.measured
     changes = {each.rubric: each for each in measured}
     fits = {name: _fits_of(leaf, changes) for name, leaf in LEAVES.items()}
     largest = max((-each.change for each in measured), default=0.0)
@@ -196,12 +195,8 @@ def _signal_fits(finding: Finding) -> Fits:
 
 
 def _held(evidence: Evidence) -> list[Witness]:
-    """One witness of each family of numbers that held and of which none moved.
-
-    None where nothing is worse that a layer can have: what held beside slower requests tells of no
-    layer, as no answer is worse.
-    """
-    if not evidence.measured and not any(map(_tells_of_layers, evidence.signals)):
+    """One witness of each family of numbers that held and of which none moved, likewise."""
+    if not _is_worse(evidence):
         return []
     moved = {_family(finding.signal) for finding in evidence.signals}
     best: dict[str, Witness] = {}
@@ -218,13 +213,19 @@ def _held(evidence: Evidence) -> list[Witness]:
     return list(best.values())
 
 
-def _is_change(finding: Finding) -> bool:
-    return finding.kind is FindingKind.CHANGED
+def _is_worse(evidence: Evidence) -> bool:
+    """Whether anything is worse that a layer can have; a sustained drop is, however unsure."""
+    if not evidence.signals:
+        return bool(evidence.measured)
+    return any(map(_tells_of_layers, evidence.signals)) or any(
+        each.by == SAMPLE or each.state(0.0) is State.DROPPED for each in evidence.measured
+    )
 
 
 def _tells_of_layers(finding: Finding) -> bool:
-    """Whether a signal is of answers or their chunks, not of time, money or traffic."""
-    return bool(finding.causes) or _spread(_signal_fits(finding)) > 0
+    """Whether a signal is of answers or chunks: no mere change, and not time, money or traffic."""
+    is_change = finding.kind is FindingKind.CHANGED
+    return not is_change and (bool(finding.causes) or _spread(_signal_fits(finding)) > 0)
 
 
 def _family(signal: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from alerts.verdict.evidence import Evidence, Measured
+from alerts.verdict.evidence import SAMPLE, Evidence, Measured
 from alerts.verdict.leaves import LEAVES, Rubric
 from alerts.verdict.posterior import LEAST_SHARE, verdict
 from ragvigil.model.finding import Finding, FindingKind
@@ -194,6 +194,10 @@ def test_what_held_beside_slower_requests_tells_of_no_layer() -> None:
     assert verdict(slow) == LayerVerdict()
     release = replace(slow, notices=(notice("r", 0, ChangeKind.RELEASE),))
     assert verdict(release).cause is None
+    steady = (Measured(rubric=Rubric.RETRIEVED, change=HELD, error=0.02, n=200),)
+    assert verdict(replace(slow, measured=steady)) == LayerVerdict()
+    unsure = (Measured(rubric=Rubric.GROUNDED, change=-0.1, error=0.05, n=90, by=SAMPLE),)
+    assert verdict(replace(slow, measured=unsure)).cause is G
 
 
 def test_signals_of_one_family_count_once() -> None:
