@@ -130,7 +130,10 @@ def _measured(evidence: Evidence) -> list[Witness]:
         return []
     measured = evidence.measured
     changes = {each.rubric: each for each in measured}
-    fits = {name: _fits_of(leaf, changes) for name, leaf in LEAVES.items()}
+    fits = {
+        name: _fits_of(leaf, changes, _marked_share(leaf, evidence.signals))
+        for name, leaf in LEAVES.items()
+    }
     largest = max((-each.change for each in measured), default=0.0)
     return [
         Witness(
@@ -141,10 +144,30 @@ def _measured(evidence: Evidence) -> list[Witness]:
     ]
 
 
-def _fits_of(leaf: Leaf, measured: Mapping[Rubric, Measured]) -> dict[Rubric, float]:
+def _marked_share(leaf: Leaf, signals: Iterable[Finding]) -> float:
+    """The largest share of the answers that a rate among the marks of a leaf tells of; 0 if none.
+
+    Where all answers are in another language, a rubric may fall to nothing by that alone.
+    """
+    return max(
+        (
+            signal.value
+            for signal in signals
+            if signal.kind is FindingKind.BROKEN
+            and signal.value is not None
+            and signal.signal.partition(":")[0] in leaf.marks
+        ),
+        default=0.0,
+    )
+
+
+def _fits_of(
+    leaf: Leaf, measured: Mapping[Rubric, Measured], marked_share: float
+) -> dict[Rubric, float]:
     """How well a leaf explains each measured rubric."""
     own = [each for rubric, each in measured.items() if rubric in leaf.falls]
-    fall = min([min(each.change, -LEAST_DROP) for each in own], default=-UNMEASURED_DROP)
+    largest = max(UNMEASURED_DROP, marked_share)
+    fall = min([min(each.change, -LEAST_DROP) for each in own], default=-largest)
     fits: dict[Rubric, float] = {}
     for rubric, each in measured.items():
         if rubric in leaf.falls:

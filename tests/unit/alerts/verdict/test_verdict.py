@@ -200,6 +200,20 @@ def test_what_held_beside_slower_requests_tells_of_no_layer() -> None:
     assert verdict(replace(slow, measured=unsure)).cause is G
 
 
+@pytest.mark.parametrize("mark", ["answer_language:failed", "refusal:refused"])
+def test_what_all_answers_have_may_cost_a_rubric_everything(mark: str) -> None:
+    """Chunks cut anew would explain these falls, but not the rate."""
+    falls = {Rubric.RELEVANT: -0.5, Rubric.COMPLETE: -0.8, Rubric.GROUNDED: -0.8}
+    if mark.startswith("answer_language"):
+        falls |= {Rubric.ATTRIBUTED: -0.9}
+    measured = tuple(
+        Measured(rubric=rubric, change=change, error=0.04, n=32)
+        for rubric, change in (CHUNKS_HELD | falls).items()
+    )
+    rate = finding("l", signal=mark, value=0.95, reference=0.2, causes=(G,))
+    assert verdict(Evidence(measured=measured, signals=(rate,))).cause is G
+
+
 def test_signals_of_one_family_count_once() -> None:
     alone = said({**CHUNKS_HELD, Rubric.GROUNDED: -0.1}, ("score_gap",))
     family = ("score_gap", "top_score")
