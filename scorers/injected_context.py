@@ -14,20 +14,21 @@ Patterns are data, per language (`injection_patterns.toml`). Where none matches,
 (`injection_model.py`) looks for a request that does not belong to its chunk: kind
 `off_topic_instruction`; a plain question is none. Findings of that model alone make the score one
 of kind `model`: it lowers the mean but fails no record, since one false alarm returns with every
-answer from that chunk. Range 0..1.
+answer from that chunk. Where no such chunk reached the prompt, the label says so, too, and the
+answer is in no issue by it. Range 0..1.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from ragvigil.model.record import RagRecord
-from ragvigil.model.score import Kind, Score
+from ragvigil.model.record import ContextSource, RagRecord
+from ragvigil.model.score import OUTSIDE_PROMPT, Kind, Score
 from scorers.absence import first_absent
 from scorers.chunk_utilization import CACHED_CHARACTERS
 from scorers.injection_model import most_planted
@@ -65,15 +66,24 @@ class InjectedContext:
             return Score.not_applicable(self.rubric, "no chunk with a text was retrieved")
         hits = [(name, matches) for name, text in chunks if (matches := _cached_suspects(text))]
         kinds = sorted({finding.kind for _, matches in hits for finding in matches})
+        places = [] if _may_reach_prompt(record, {name for name, _ in hits}) else [OUTSIDE_PROMPT]
         reasons = [f"chunk {name}: {_one_line(matches[0].passage)}" for name, matches in hits[:1]]
         return Score(
             rubric=self.rubric,
             value=1 - len(hits) / len(chunks),
-            label=",".join(kinds),
+            label=",".join(kinds + places),
             kind=Kind.MODEL if kinds == [OFF_TOPIC] else Kind.CODE,
             explanation=reasons[0] if reasons else f"no instruction in {len(chunks)} chunks",
             details={"chunks": [_evidence(name, matches) for name, matches in hits]},
         )
+
+
+def _may_reach_prompt(record: RagRecord, flagged: Set[str]) -> bool:
+    """Whether one of the flagged chunks reached the prompt, or it is not known which chunks did."""
+    shown = {chunk.chunk_id for chunk in record.context}
+    is_known = record.context_source is not ContextSource.NONE and "context" not in record.absent
+    is_retrieved = shown <= {chunk.chunk_id for chunk in record.retrieved}
+    return not flagged or bool(flagged & shown) or not (is_known and is_retrieved)
 
 
 def _evidence(name: str, matches: tuple[Instruction, ...]) -> dict[str, Any]:

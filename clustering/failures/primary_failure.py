@@ -141,9 +141,12 @@ def _failing(
     failing = [
         score
         for score in scores
-        if (score.stream in OWN_STREAMS and score.fails(fails_below.get(score.rubric)))
-        or score.rubric == OTHER_CHUNKS
-        or any(spike.shows(score) for spike in spikes)
+        if not score.spares_answer
+        and (
+            (score.stream in OWN_STREAMS and score.fails(fails_below.get(score.rubric)))
+            or score.rubric == OTHER_CHUNKS
+            or any(spike.shows(score) for spike in spikes)
+        )
     ]
     first: dict[str, Score] = {}
     for score in sorted(failing, key=lambda score: -score.inclusion_probability):

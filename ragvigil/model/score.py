@@ -44,6 +44,8 @@ class Stream(StrEnum):
 
 OWN_STREAMS = frozenset({Stream.BASE, Stream.BOOST, Stream.SUSPICIOUS})
 """Streams with scores of the record itself; the others test judges or correct them."""
+OUTSIDE_PROMPT = "outside_prompt"
+"""A label: nothing that makes the score low reached the prompt, so no answer is worse by it."""
 UPSTREAM: tuple[str, ...] = (
     "retrieval_shape",
     "context_relevance",
@@ -128,6 +130,15 @@ class Score:
         if self.value is None or bar is None or self.kind is Kind.MODEL:
             return False
         return self.value < bar
+
+    @property
+    def spares_answer(self) -> bool:
+        """Whether it says nothing against the answer: what it is low by did not reach the prompt.
+
+        >>> Score(rubric="injected_context", label="override,outside_prompt").spares_answer
+        True
+        """
+        return OUTSIDE_PROMPT in self.label.split(",")
 
     @classmethod
     def not_applicable(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from ragvigil.model.record import Document, RagRecord
-from ragvigil.model.score import Kind
+from ragvigil.model.record import Absent, ContextSource, Document, RagRecord
+from ragvigil.model.score import OUTSIDE_PROMPT, Kind
 from scorers import injected_context
 from scorers.injected_context import OFF_TOPIC, SHOWN, InjectedContext, findings
 from scorers.rubric import load_rubrics
@@ -84,9 +86,39 @@ def test_findings_of_the_model_alone_fail_no_record() -> None:
     assert (beside.kind, beside.fails(1.0)) == (Kind.CODE, True)
 
 
+def shown(
+    *chunk_ids: str, source: ContextSource = ContextSource.RERANKED, **more: Any
+) -> RagRecord:
+    """A record whose second chunk of three holds an order, and what of them reached the prompt."""
+    context = tuple(Document(chunk_id=chunk_id) for chunk_id in chunk_ids)
+    retrieved = record("Fine.", PLANTED["override"], "Good.")
+    return replace(retrieved, context=context, context_source=source, **more)
+
+
+def test_an_order_that_did_not_reach_the_prompt_says_nothing_against_the_answer() -> None:
+    outside = InjectedContext().score(shown("c0", "c2"))
+    assert outside.label == "override,outside_prompt"
+    assert outside.value == pytest.approx(2 / 3)
+    assert outside.spares_answer
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        shown("c0", "c1"),
+        shown("c0", "another"),
+        shown(source=ContextSource.NONE),
+        shown("c0", absent={"context": Absent.HIDDEN}),
+    ],
+    ids=["it did", "chunks of another source", "no context", "hidden"],
+)
+def test_an_order_that_may_have_reached_the_prompt_counts(known: RagRecord) -> None:
+    assert InjectedContext().score(known).label == "override"
+
+
 def test_every_kind_of_finding_is_a_label_of_the_rubric() -> None:
     labels = load_rubrics()["injected_context"].labels
-    assert set(labels) == {*PLANTED, OFF_TOPIC}
+    assert set(labels) == {*PLANTED, OFF_TOPIC, OUTSIDE_PROMPT}
 
 
 def test_the_value_is_the_share_of_clean_chunks() -> None:

@@ -48,6 +48,13 @@ def test_a_record_without_a_failing_score_an_error_or_a_dislike_is_no_failure() 
     assert from_record(feedback=(Feedback(kind="escalation"),)) is None
 
 
+def test_what_did_not_reach_the_prompt_is_no_failure_of_the_answer() -> None:
+    outside = score("injected_context", 0.5, label="override,outside_prompt")
+    assert failure_of(RECORD, [outside], BARS, 7) is None
+    failure = failed(outside, score("groundedness"))
+    assert failure.rubrics == ("groundedness",)
+
+
 def test_a_failure_says_where_and_when_and_of_which_release() -> None:
     failure = failed(score("groundedness", label="unsupported", explanation="2 x unsupported"))
     assert (failure.kind, failure.family, failure.rubric) == (

@@ -53,6 +53,12 @@ def test_failing_records_are_found_until_they_are_remembered(store: Store) -> No
     assert [change.key for change in look(store)] == [ids(2)]
 
 
+def test_what_did_not_reach_the_prompt_fails_no_record(store: Store) -> None:
+    keep(store, 1, label="override,outside_prompt")
+    keep(store, 2, label="override")
+    assert [change.key for change in look(store)] == [ids(2)]
+
+
 def test_a_failing_record_is_read_with_what_tells_why(store: Store) -> None:
     keep(store, 1)
     (found,) = failing.read(store, look(store), BARS)
