@@ -6,7 +6,7 @@ answers have by the incident: more answers have it, or lower ones, than the day 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -151,31 +151,49 @@ def _spike(window: IncidentWindow, each: ValueCounts, bar: float, *, is_rise: bo
 def redrawn_answers(
     minutes: Sequence[RedrawnMinute], before: Sequence[RedrawnMinute], window: IncidentWindow
 ) -> tuple[dict[Key, int], float]:
-    """The answers of routes where more draw on other chunks than before, and how many did then."""
+    """The answers of routes where more draw on other chunks than before, and how many did then.
+
+    Those that cite the same chunks at other sentences are among them, unless that is usual: models
+    that vary their words vary their citations, too.
+    """
     found: dict[Key, int] = {}
     most = 0.0
     for route in sorted({minute.route for minute in minutes}):
         if window.routes and route not in window.routes:
             continue
         own = [minute for minute in minutes if minute.route == route]
-        since = [minute for minute in own if minute.start >= window.begins]
         past = [minute for minute in before if minute.route == route]
-        count, total = _counted(since)
-        usual, control = _counted(past)
-        if control < LEAST_CONTROL:
-            continue
-        background = Background(failing=usual, requests=control)
-        if usual * total <= MOST_BACKGROUND * count * control and is_above(
-            count, total, background, chance=CHANCE
-        ):
-            found |= {key: minute.start for minute in own for key in minute.redrawn}
-            most = max(most, usual / control)
+        for differing in (_in_any_way, _by_chunks):
+            count, total = _counted(
+                [each for each in own if each.start >= window.begins], differing
+            )
+            usual, control = _counted(past, differing)
+            if control >= LEAST_CONTROL and _is_more_common(count, total, usual, control):
+                found |= {key: minute.start for minute in own for key in differing(minute)}
+                most = max(most, usual / control)
+                break
     first = sorted(found.items(), key=lambda answer: (answer[1], answer[0]))[:MOST_ANSWERS]
     return dict(first), most
 
 
-def _counted(minutes: Sequence[RedrawnMinute]) -> tuple[int, int]:
-    return sum(len(each.redrawn) for each in minutes), sum(each.answers for each in minutes)
+def _in_any_way(minute: RedrawnMinute) -> tuple[Key, ...]:
+    return minute.redrawn + minute.recited
+
+
+def _by_chunks(minute: RedrawnMinute) -> tuple[Key, ...]:
+    return minute.redrawn
+
+
+def _counted(
+    minutes: Sequence[RedrawnMinute], differing: Callable[[RedrawnMinute], tuple[Key, ...]]
+) -> tuple[int, int]:
+    return sum(len(differing(each)) for each in minutes), sum(each.answers for each in minutes)
+
+
+def _is_more_common(count: int, total: int, usual: int, control: int) -> bool:
+    background = Background(failing=usual, requests=control)
+    is_enough = usual * total <= MOST_BACKGROUND * count * control
+    return is_enough and is_above(count, total, background, chance=CHANCE)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from enum import StrEnum
 from ragvigil.model.score import Kind, Layer, Stream
 
 OTHER_CHUNKS = "answer_sources"
-"""What an answer fails that draws on other chunks than its question's answers did before."""
+"""What an answer fails that draws on other chunks than its question's answers did before, or cites
+them at other sentences."""
 MEASURES: Mapping[str, Layer] = {"answer_words": Layer.GENERATION, "citations": Layer.GENERATION}
 """Measures of an answer as its user sees it, and whose they are."""
 SHOWN_BY_INCIDENTS = frozenset({OTHER_CHUNKS, *MEASURES})

@@ -235,7 +235,7 @@ OF_OTHER_CHUNKS = Score(
     rubric=OTHER_CHUNKS,
     value=0.0,
     label="other_chunks",
-    explanation="it draws on other chunks than answers to its question did before",
+    explanation="it draws on other chunks than answers to its question did, or at other sentences",
     layer=Layer.RETRIEVAL,
 )
 

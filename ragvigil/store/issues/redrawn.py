@@ -1,4 +1,4 @@
-"""Answers that draw on other chunks than answers to the same question did before."""
+"""Answers that draw on other chunks than before, or cite the same ones at other sentences."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedrawnMinute:
-    """A minute of a route: the answers whose question was asked before, and the redrawn of them."""
+    """A minute of a route: the answers whose question was asked before, and those that differ.
+
+    The `redrawn` draw on other chunks; of the others the `recited` cite the same chunks at other
+    sentences.
+    """
 
     route: str
     start: int
     answers: int
     redrawn: tuple[Key, ...]
+    recited: tuple[Key, ...] = ()
 
 
 def read(
@@ -44,7 +49,8 @@ def read(
             route=row["route"],
             start=int(row["start"]),
             answers=int(row["answers"]),
-            redrawn=tuple((trace_id, record_id) for trace_id, record_id in row["redrawn"]),
+            redrawn=tuple(map(tuple, row["redrawn"])),
+            recited=tuple(map(tuple, row["recited"])),
         )
         for row in store.read("redrawn", window, priority=Priority.TICK)
     ]

@@ -124,9 +124,17 @@ def test_a_measure_shows_nothing_that_no_finding_says(findings: list[Finding]) -
     assert list(value_spikes(WINDOW, own, findings)) == []
 
 
-def minute(start: int, answers: int, hits: int, route: str = "/ask") -> RedrawnMinute:
-    keys = tuple((f"{route}{start}", str(n)) for n in range(hits))
-    return RedrawnMinute(route=route, start=60 * start, answers=answers, redrawn=keys)
+def minute(
+    start: int, answers: int, hits: int, route: str = "/ask", *, recited: int = 0
+) -> RedrawnMinute:
+    keys = tuple((f"{route}{start}", str(n)) for n in range(hits + recited))
+    return RedrawnMinute(
+        route=route,
+        start=60 * start,
+        answers=answers,
+        redrawn=keys[:hits],
+        recited=keys[hits:],
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
@@ -146,6 +154,14 @@ def test_answers_that_draw_on_other_chunks_show_it_where_few_did_before() -> Non
     assert (len(found), set(found.values()), usual) == (20, {60_000}, 0.02)
     assert redrawn_answers(since, [minute(900, 100, 30)], WINDOW) == ({}, 0.0)
     assert redrawn_answers(since, [minute(900, 10, 0)], WINDOW) == ({}, 0.0)
+
+
+def test_the_same_chunks_at_other_sentences_show_it_unless_that_is_usual() -> None:
+    since = [minute(1000, 100, 20, recited=10)]
+    found, usual = redrawn_answers(since, [minute(900, 100, 1, recited=1)], WINDOW)
+    assert (len(found), usual) == (30, 0.02)
+    found, usual = redrawn_answers(since, [minute(900, 100, 1, recited=30)], WINDOW)
+    assert (len(found), usual) == (20, 0.01)
 
 
 def test_short_answers_fail_while_an_incident_says_that_answers_are_shorter(works: Works) -> None:
@@ -204,6 +220,32 @@ def test_answers_from_other_chunks_than_before_are_an_incidents_own(works: Works
     (issue,) = works.issues()
     assert (issue.rubric, issue.incident_id) == ("answer_sources", "i1")
     assert issue.name.startswith("Answers draw on other chunks than before")
+
+
+def citing(number: int, *chunks: str, **more: object) -> Outcome:
+    """An answer that was given two chunks and cites these."""
+    outcome = drawing_on(number, "a", given=("b",), **more)
+    (scored,) = outcome.records
+    (cited,) = scored.record.citations
+    cites = tuple(replace(cited, chunk_id=chunk) for chunk in chunks)
+    record = replace(scored.record, citations=cites)
+    return replace(outcome, records=(replace(scored, record=record),))
+
+
+def test_answers_that_cite_the_same_chunks_at_other_sentences_are_an_incidents_own(
+    works: Works,
+) -> None:
+    keep(
+        works.store,
+        *(citing(100 + n, "a", "b", "b", time_unix_nano=LONG_BEFORE) for n in range(5)),
+        *(citing(200 + n, "a", "b", "b", time_unix_nano=BEFORE) for n in range(40)),
+        *(citing(n, "a", "a", "b") for n in range(1, 6)),
+        *(citing(n, "a", "b", "b") for n in range(6, 9)),
+        *(citing(n, "a", "b") for n in range(9, 12)),  # a shorter answer
+    )
+    open_incident(works.store, incident_of("context_relevance"))
+    works.turn()
+    assert sorted(where(works.store)) == [1, 2, 3, 4, 5]
 
 
 def test_a_change_that_nothing_measures_has_the_answers_from_other_chunks(works: Works) -> None:
