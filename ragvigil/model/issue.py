@@ -259,6 +259,11 @@ class IssuePair:
     actor: str = ""
 
 
+LEAST_TOLD = 8
+"""A new issue of fewer answers is no news unless it is an incident's: three of one kind open one,
+and young services have many such kinds. So many would be a cluster by themselves."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueLine:
     """What a line about an issue says; the fields are those of `Issue`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragvigil.model.issue import IssueLine, IssueState
+from ragvigil.model.issue import LEAST_TOLD, IssueLine, IssueState
 from ragvigil.model.score import Stream
 from ragvigil.store.engine.kept import SLOW_SECONDS
 from ragvigil.store.engine.priority import Priority
@@ -84,7 +84,7 @@ def links(
 
 def waiting(store: Store) -> Waiting:
     """What waits now, counted by the store."""
-    (row,) = store.read("waiting_counted")
+    (row,) = store.read("waiting_counted", {"least_told": LEAST_TOLD})
     return Waiting(**{name: int(count) for name, count in row.items()})
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from ragvigil.model.figures import counted, duration, in_points, listed, spelled
 from ragvigil.model.finding import FindingKind, goes_beyond
 from ragvigil.model.incident import IncidentState, Severity
+from ragvigil.model.issue import LEAST_TOLD, IssueState
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
 from ragvigil.web.rubric_names import base_of, is_about, rubric_name
@@ -93,7 +94,8 @@ def now_form(known: Known) -> NowForm:
     running = [audit for audit in known.audits if audit.ended is None]
     ended = [audit for audit in known.audits if audit.ended is not None]
     resolved = [each for each in known.incidents if each.resolved is not None]
-    new = [issue for issue in known.issues if issue.state in URGENT]
+    small = [issue for issue in known.issues if _is_small(issue)]
+    new = [issue for issue in known.issues if issue.state in URGENT and issue not in small]
     return NowForm(
         sentence=sentence,
         lead=lead,
@@ -106,7 +108,8 @@ def now_form(known: Known) -> NowForm:
         audits=[now_audit(audit, known.changes) for audit in running],
         last_audit=now_audit(ended[0], known.changes) if ended else None,
         new_issues=new,
-        other_issues=len(known.issues) - len(new),
+        small_issues=len(small),
+        other_issues=len(known.issues) - len(new) - len(small),
         answers=known.answers,
         last_answer=known.last_answer,
         last_resolved=max(resolved, key=lambda each: each.resolved or known.now, default=None),
@@ -269,6 +272,12 @@ def _change_support(incident: IncidentForm, change: ChangeForm | None, *, is_sus
     when = f"{duration(lag)} before" if lag >= 60 else "at the same time"
     near = "" if is_suspect else ", nothing changed nearer"
     return f"{when}{near}, {declared}"
+
+
+def _is_small(issue: IssueLinkForm) -> bool:
+    """Whether a new issue has too few answers to be news."""
+    is_new = issue.state is IssueState.NEW and not issue.incident_id
+    return is_new and issue.members < LEAST_TOLD
 
 
 def _issue_of(incident: IncidentForm, issues: Sequence[IssueLinkForm]) -> IssueLinkForm | None:

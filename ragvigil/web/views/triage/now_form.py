@@ -78,6 +78,7 @@ class NowForm(BaseModel):
     audits: list[NowAuditForm] = Field(description="running, the newest first")
     last_audit: NowAuditForm | None = Field(description="the newest that has ended, of 7 days")
     new_issues: list[IssueLinkForm] = Field(description="new, escalating or back; newest first")
+    small_issues: int = Field(description="further new ones, of too few answers to be news")
     other_issues: int = Field(description="open issues besides")
     answers: int = Field(description="of 24 h")
     last_answer: datetime | None

@@ -106,12 +106,14 @@ def test_a_line_of_an_issue_says_what_the_whole_issue_says(store: Store) -> None
 
 def test_what_waits_is_counted_as_it_is_listed(store: Store) -> None:
     assert views.waiting(store) == views.Waiting(new_issues=0, proposed_cases=0)
-    keep(store, [], issue("i1"))
-    keep(store, [], issue("i2", merged_into="i1"))
-    keep(store, [], issue("i3", state=IssueState.RESOLVED))
+    keep(store, [], issue("i1", members=8))
+    keep(store, [], issue("i2", members=8, merged_into="i1"))
+    keep(store, [], issue("i3", members=8, state=IssueState.RESOLVED))
+    keep(store, [], issue("i4", members=7))
+    keep(store, [], issue("i5", members=3, incident_id="n1"))
     proposed = GoldenCase(case_id="c1", question="?", state=CaseState.PROPOSED)
     cases = [proposed, replace(proposed, case_id="c2"), replace(proposed, case_id="c3")]
     golden.write(store, NOW * NANOS, cases=cases)
     signed = replace(proposed, revision=2, state=CaseState.SIGNED)
     golden.write(store, (NOW + 1) * NANOS, cases=[signed])
-    assert views.waiting(store) == views.Waiting(new_issues=1, proposed_cases=2)
+    assert views.waiting(store) == views.Waiting(new_issues=2, proposed_cases=2)

@@ -8,7 +8,10 @@ from datetime import timedelta
 import pytest
 
 from ragvigil.model.incident import IncidentState
+from ragvigil.model.issue import IssueState
 from ragvigil.web.views.triage.now import Known, now_form
+from ragvigil.web.views.triage.now_form import issue_link
+from tests.failure_rows import issue
 from tests.unit.ragvigil.web.views.triage.test_layers import FELL, NOON, delta
 from tests.unit.ragvigil.web.views.triage.test_sentences import finding, incident
 
@@ -64,3 +67,16 @@ def test_a_drop_of_which_nobody_said_so_is() -> None:
 def test_nothing_is_worse_where_no_route_is() -> None:
     said = now_form(Known(now=NOON, deltas=[delta()], last_answer=NOON))
     assert (said.sentence, said.is_worse) == ("Nothing is wrong", False)
+
+
+def test_a_new_issue_of_a_few_answers_is_no_news_unless_it_is_an_incidents() -> None:
+    issues = [
+        issue("large", members=8),
+        issue("small", members=7),
+        issue("of-incident", members=3, incident_id="i1"),
+        issue("back", members=3, state=IssueState.REGRESSED),
+        issue("old", state=IssueState.ONGOING),
+    ]
+    said = now_form(Known(now=NOON, issues=[issue_link(each) for each in issues]))
+    assert [each.issue_id for each in said.new_issues] == ["large", "of-incident", "back"]
+    assert (said.small_issues, said.other_issues) == (1, 1)
