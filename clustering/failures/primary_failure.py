@@ -107,14 +107,17 @@ def failure_of(
 
 
 def _deciding(failing: Sequence[Score]) -> Score | None:
-    """The most upstream score; but a sampled one gives way to one that code gives every record.
+    """The most upstream score; but one of a sample or a local model gives way to a grade of code.
 
     A fabricated quote fails `citation_validity` on every record, and `groundedness` on the few that
     a judge saw: by the most upstream these few would be an issue of their own, and extrapolated.
+    What a local model thinks of the answer falls with it, and says less of what is wrong.
     Retrieval keeps its place, since nothing on every record speaks for it.
     """
     first = next(iter(failing), None)
-    if first is None or first.inclusion_probability == 1 or first.layer is Layer.RETRIEVAL:
+    if first is None or first.layer is Layer.RETRIEVAL:
+        return first
+    if first.inclusion_probability == 1 and first.kind is not Kind.MODEL:
         return first
     of_all = (
         score

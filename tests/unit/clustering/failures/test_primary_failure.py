@@ -10,6 +10,7 @@ from clustering.failures.primary_failure import failure_of
 from ragvigil.model.issue import Failure, FailureKind
 from ragvigil.model.record import Absent, Dimensions, Feedback, RagRecord
 from ragvigil.model.score import UPSTREAM, Kind, Layer, Score, Stream
+from ragvigil.store.issues.spikes import Spike
 from scorers.rubric import house_rubrics
 
 BARS = dict.fromkeys((*house_rubrics(), "tone"), 0.8)
@@ -81,6 +82,25 @@ def test_a_sampled_rubric_gives_way_to_one_that_code_gives_every_record() -> Non
         "context_relevance"
     )
     assert failed(score("groundedness", **sampled)).rubric == "groundedness"
+
+
+def test_a_local_models_low_value_gives_way_to_a_grade_of_code() -> None:
+    low = Spike(
+        service="desk",
+        environment="prod",
+        route="/ask",
+        rubric="answer_relevance",
+        label="",
+        below=0.5,
+        first=0,
+        last=60,
+    )
+    near = score("answer_relevance", 0.2, kind=Kind.MODEL, stream=Stream.PROXY)
+    quote = score("citation_validity", label="quote_not_found")
+    failure = failure_of(RECORD, [near, quote], BARS, 7, spikes=[low])
+    assert failure is not None
+    assert (failure.rubric, failure.label) == ("citation_validity", "quote_not_found")
+    assert failure.rubrics == ("answer_relevance", "citation_validity")
 
 
 @pytest.mark.parametrize(
