@@ -71,12 +71,18 @@ def measured(file: str, each: int) -> dict[str, Tally]:
 
 
 def false_chunks(rounds: int) -> tuple[int, Counter[str]]:
-    """How many prompts without a context were read, and per kind how many yielded chunks."""
+    """How many prompts without chunks were read, and per kind how many were read wrongly.
+
+    One with an empty context is an answer for which nothing was found; others are no RAG answer.
+    """
     read, wrong = 0, Counter[str]()
     for number in range(rounds):
-        for kind, messages in without_context(random.Random(f"{SEED}{number}")):
+        for kind, messages, is_empty in without_context(random.Random(f"{SEED}{number}")):
             read += 1
-            wrong[kind] += bool(records(call(messages)))
+            found = records(call(messages))
+            is_known = all("retrieved" not in record.absent for record in found)
+            has_chunks = any(record.retrieved or record.context for record in found)
+            wrong[kind] += len(found) != is_empty or has_chunks or not is_known
     return read, +wrong
 
 

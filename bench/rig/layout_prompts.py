@@ -166,8 +166,11 @@ DATA = {
 }  # fmt: skip
 
 
-def without_context(rng: random.Random) -> Iterator[tuple[str, Messages]]:
-    """A prompt of each kind that shows no chunk, by name, with other questions and texts."""
+def without_context(rng: random.Random) -> Iterator[tuple[str, Messages, bool]]:
+    """A prompt of each kind that shows no chunk, with other questions and texts.
+
+    By its name; the last is whether it has a context, which is empty.
+    """
     listed = tomllib.loads((HERE / "prompts_without_context.toml").read_text(encoding="utf-8"))
     for kind in listed["prompt"]:
         values = {"question": rng.choice(_questions()), "other": rng.choice(_questions()),
@@ -178,7 +181,7 @@ def without_context(rng: random.Random) -> Iterator[tuple[str, Messages]]:
             for name, value in values.items():
                 text = text.replace(f"{{{name}}}", value)
             messages.append((role, text))
-        yield kind["name"], messages
+        yield kind["name"], messages, kind.get("has_empty_context", False)
 
 
 def call(messages: Messages, answer: str = "Within 30 days of delivery.") -> Trace:

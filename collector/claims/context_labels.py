@@ -67,9 +67,10 @@ def is_empty_in_labels(text: str) -> bool:
 
 
 def _is_to_be_written(text: str, found: Sequence[Label], at: int) -> bool:
-    """Whether `Sources:` stands behind an empty `Answer:`: the model is to fill in both."""
+    """Whether the model is to fill it in: it is the last, or stands behind an empty `Answer:`."""
     is_behind_answer = at > 0 and found[at - 1].kind is Kind.ANSWER
-    return is_behind_answer and not _has_value(text, found, at - 1)
+    is_last = not text[found[at].end :].strip()
+    return is_last or (is_behind_answer and not _has_value(text, found, at - 1))
 
 
 def in_numbers(text: str) -> Passages:

@@ -143,6 +143,7 @@ def test_an_empty_context_is_told_from_none(prompt: str) -> None:
         "Context:\n{context}\n\nQuestion: How long?",
         "Reply in this form.\n\nQuestion: How long?\nAnswer:\nSources:",
         "Answer: ...\nSources: ...\n\nQuestion: How long?",
+        "Write a passage to answer the question.\n\nQuestion: How long?\nPassage:",
         "Write the sources behind the answer.\n\nSources:\n",
         "Answer what stands in <context></context> only.",
         '{"question": "How long?"}',
