@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
 from typing import NamedTuple, Protocol
 
 from ragvigil.model.record import Document
-from ragvigil.model.span import Span
+from ragvigil.model.span import Attributes, AttributeValue, Span
 
 
 class SpanRole(StrEnum):
@@ -140,6 +140,19 @@ class Claim(NamedTuple):
     field: Field
     value: object
     precedence: int = 5
+
+
+Scalars = Mapping[str, tuple[Field, Callable[[AttributeValue], object], int]]
+"""The field of an attribute, how its value is read, and the claim's precedence, by its name.
+
+No two of one field have the same precedence: claims come in no order."""
+
+
+def scalar_claims(attributes: Attributes, scalars: Scalars) -> Iterator[Claim]:
+    """The claims of attributes that hold a field's value each."""
+    for name in attributes.keys() & scalars.keys():
+        field, read, precedence = scalars[name]
+        yield Claim(field, read(attributes[name]), precedence)
 
 
 class Convention(Protocol):

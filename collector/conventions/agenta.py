@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collector.claims.call_claims import Call, call_claims
-from collector.claims.claim import Claim, Field, SpanRole
+from collector.claims.claim import Claim, Field, SpanRole, scalar_claims
 from collector.claims.recover import as_container, text
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
@@ -23,15 +23,13 @@ ROLES = {
 }  # fmt: skip
 INPUTS, OUTPUTS, DEFAULT = "ag.data.inputs", "ag.data.outputs", "__default__"
 JSON_MARK = "@ag.type=json:"
-SCALARS = {"ag.session.id": Field.SESSION, "ag.user.id": Field.USER}
+SCALARS = {"ag.session.id": (Field.SESSION, text, 5), "ag.user.id": (Field.USER, text, 5)}
 
 
 def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of a call that Agenta traced."""
     attributes = span.attributes
-    for name, field in SCALARS.items():
-        if name in attributes:
-            yield Claim(field, text(attributes[name]), 5)
+    yield from scalar_claims(attributes, SCALARS)
     role = ROLES.get(text(attributes.get("ag.type.node")).lower())
     if role is not None:
         arguments, result = _members(attributes, INPUTS), _members(attributes, OUTPUTS)

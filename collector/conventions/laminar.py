@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collector.claims.call_claims import Call, call_claims
-from collector.claims.claim import Claim, Field, SpanRole
+from collector.claims.claim import Claim, Field, SpanRole, scalar_claims
 from collector.claims.recover import text
 from ragvigil.model.span import Span
 
@@ -20,17 +20,15 @@ ROLES = {
     "EXECUTOR": SpanRole.CHAIN, "EVALUATION": SpanRole.CHAIN, "EVALUATOR": SpanRole.EVALUATOR,
 }  # fmt: skip
 SCALARS = {
-    "lmnr.association.properties.session_id": Field.SESSION,
-    "lmnr.association.properties.user_id": Field.USER,
+    "lmnr.association.properties.session_id": (Field.SESSION, text, 5),
+    "lmnr.association.properties.user_id": (Field.USER, text, 5),
 }
 
 
 def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of a call that Laminar traced."""
     attributes = span.attributes
-    for name, field in SCALARS.items():
-        if name in attributes:
-            yield Claim(field, text(attributes[name]), 5)
+    yield from scalar_claims(attributes, SCALARS)
     role = ROLES.get(text(attributes.get("lmnr.span.type")))
     if role is not None:
         arguments, result = attributes.get("lmnr.span.input"), attributes.get("lmnr.span.output")

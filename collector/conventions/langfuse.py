@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from collector.claims.claim import UNNAMED, Claim, Field, Listing, SpanRole, Withheld
+from collector.claims.claim import UNNAMED, Claim, Field, Listing, SpanRole, Withheld, scalar_claims
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import (
     documents_in_arguments,
@@ -70,9 +70,7 @@ def claims(span: Span) -> Iterator[Claim]:
         yield Claim(Field.ROLE, role, 1)
     elif "langfuse.observation.type" in attributes:
         yield Claim(Field.ROLE, SpanRole.CHAIN, 20)  # an unknown type: any other claim is better
-    for key in attributes.keys() & SCALARS.keys():
-        claim_field, read, precedence = SCALARS[key]
-        yield Claim(claim_field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     if text(attributes.get("langfuse.observation.level")).upper() == "ERROR":
         why = plain_text(attributes.get("langfuse.observation.status_message"))
         yield Claim(Field.ERROR, why or UNNAMED, 5)

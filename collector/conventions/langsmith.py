@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld, scalar_claims
 from collector.claims.documents import REDACTED
 from collector.claims.messages import messages_of
 from collector.claims.payload import answer_of
@@ -65,9 +65,7 @@ def claims(span: Span) -> Iterator[Claim]:
     role = _role(span)
     if role is not None:
         yield Claim(Field.ROLE, role, 3)
-    for key in attributes.keys() & SCALARS.keys():
-        claim_field, read, precedence = SCALARS[key]
-        yield Claim(claim_field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     if not span.parent_span_id and "langsmith.trace.name" in attributes:
         yield Claim(Field.WORKFLOW, text(attributes["langsmith.trace.name"]), 5)
     if role is SpanRole.LLM:

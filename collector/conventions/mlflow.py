@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import Claim, Field, Listing, Message, SpanRole, Withheld, scalar_claims
 from collector.claims.messages import messages_of
 from collector.claims.recover import as_container, number, text, whole
 from collector.claims.traced_calls import (
@@ -60,9 +60,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         # A guess from the name or an unknown type ranks behind the other conventions.
         yield Claim(Field.ROLE, role, 4 if kind in ROLES else 12)
-    for key in attributes.keys() & SCALARS.keys():
-        claim_field, read, precedence = SCALARS[key]
-        yield Claim(claim_field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     if "mlflow.linkedPrompts" in attributes:
         yield Claim(
             Field.PROMPT_VERSION, partial(_linked_prompts, attributes["mlflow.linkedPrompts"]), 6

@@ -12,7 +12,16 @@ from functools import partial
 from typing import Any
 
 from collector.claims.called_tools import tools_in_rows
-from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import (
+    NO_TEXT,
+    Claim,
+    Field,
+    Listing,
+    Message,
+    SpanRole,
+    Withheld,
+    scalar_claims,
+)
 from collector.claims.documents import REDACTED, Draft, draft, find_documents, listing
 from collector.claims.flat import Rows, columns, gather
 from collector.claims.merge import names_reranker
@@ -40,7 +49,7 @@ SCALARS = {
     "llm.model_name": (Field.MODEL, text, 3),
     "llm.request.model_name": (Field.MODEL, text, 5),
     "embedding.model_name": (Field.MODEL, text, 8),
-    "reranker.model_name": (Field.MODEL, text, 8),
+    "reranker.model_name": (Field.MODEL, text, 9),
     "reranker.top_k": (Field.TOP_K, whole, 5),
     "reranker.query": (Field.QUERY, text, 3),
     "llm.token_count.prompt": (Field.INPUT_TOKENS, whole, 2),
@@ -69,9 +78,7 @@ def claims(span: Span) -> Iterator[Claim]:
     if role is not None:
         role = _role(span, role)
         yield Claim(Field.ROLE, role, 2)
-    for key, (field, read, precedence) in SCALARS.items():
-        if key in attributes:
-            yield Claim(field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     for name, field in (("input.value", Field.INPUT), ("output.value", Field.OUTPUT)):
         if name in attributes:
             value = attributes[name]

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from collector.claims.called_tools import tools_in_rows
-from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import (
+    NO_TEXT,
+    Claim,
+    Field,
+    Listing,
+    Message,
+    SpanRole,
+    Withheld,
+    scalar_claims,
+)
 from collector.claims.documents import Draft, draft, draft_of, find_documents, listing
 from collector.claims.flat import Rows, gather
 from collector.claims.merge import names_reranker
@@ -47,7 +56,7 @@ SCALARS = {
     "llm.response.model": (Field.MODEL, text, 6),
     "db.vector.query.top_k": (Field.TOP_K, whole, 4),
     "db.chroma.query.n_results": (Field.TOP_K, whole, 5),
-    "pinecone.query.top_k": (Field.TOP_K, whole, 5),
+    "pinecone.query.top_k": (Field.TOP_K, whole, 6),
 }
 HIT_EVENTS = ("db.query.result", "db.search.result")
 READ_OPERATIONS = ("query", "search", "get", "retrieve", "knn", "similarity", "hybrid", "fetch")
@@ -60,9 +69,7 @@ def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of an OpenLLMetry span."""
     attributes = span.attributes
     yield from _roles(span)
-    for key in attributes.keys() & SCALARS.keys():
-        field, read, precedence = SCALARS[key]
-        yield Claim(field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     if text(attributes.get("traceloop.workflow.name")):
         yield Claim(Field.WORKFLOW, text(attributes["traceloop.workflow.name"]), 3)
     yield from _entity(span)

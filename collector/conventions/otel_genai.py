@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from collector.claims.called_tools import tools_in
-from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld
+from collector.claims.claim import NO_TEXT, Claim, Field, Message, SpanRole, Withheld, scalar_claims
 from collector.claims.documents import find_documents
 from collector.claims.messages import is_empty_reply, message_of, messages_of, text_of
 from collector.claims.recover import as_container, looks_structured, number, parse, text, whole
@@ -94,9 +94,7 @@ def claims(span: Span) -> Iterator[Claim]:
     role = ROLES.get(operation) or _role_by_model(attributes)
     if role is not None:
         yield Claim(Field.ROLE, role, 5 if operation else 11)
-    for key in attributes.keys() & SCALARS.keys():
-        field, read, precedence = SCALARS[key]
-        yield Claim(field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     reasons = attributes.get("gen_ai.response.finish_reasons")
     if reasons is not None:
         yield Claim(Field.FINISH_REASON, _last_reason(reasons), 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from collector.claims.claim import Claim, Field, SpanRole
+from collector.claims.claim import Claim, Field, SpanRole, scalar_claims
 from collector.claims.flat import columns
 from collector.claims.messages import messages_of_rows
 from collector.claims.recover import text, whole
@@ -47,9 +47,7 @@ def claims(span: Span) -> Iterator[Claim]:
     kind = next((text(attributes[name]).upper() for name in KINDS if name in attributes), "")
     if kind not in ROLES:
         return
-    for name in attributes.keys() & SCALARS.keys():
-        field, read, precedence = SCALARS[name]
-        yield Claim(field, read(attributes[name]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     if ROLES[kind] in (SpanRole.LLM, SpanRole.AGENT):
         yield from _messages(attributes)
     yield from openinference.claims(replace(span, attributes=_as_openinference(attributes, kind)))

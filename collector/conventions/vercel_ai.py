@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from collector.claims.claim import NO_TEXT, Claim, Field, Listing, Message, SpanRole, Withheld
+from collector.claims.claim import (
+    NO_TEXT,
+    Claim,
+    Field,
+    Listing,
+    Message,
+    SpanRole,
+    Withheld,
+    scalar_claims,
+)
 from collector.claims.documents import Draft, draft, draft_of, listing
 from collector.claims.messages import text_of
 from collector.claims.payload import question_of
@@ -73,9 +82,7 @@ def claims(span: Span) -> Iterator[Claim]:
     role = _role(attributes)
     if role is not None:
         yield Claim(Field.ROLE, role, 6)
-    for key in attributes.keys() & SCALARS.keys():
-        claim_field, read, precedence = SCALARS[key]
-        yield Claim(claim_field, read(attributes[key]), precedence)
+    yield from scalar_claims(attributes, SCALARS)
     yield from _metadata(attributes)
     if role is SpanRole.LLM:
         yield from _model_call(attributes)

@@ -31,6 +31,13 @@ def test_the_conventions_of_this_step_are_registered() -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
+def test_of_two_scalars_of_a_field_one_is_stronger(convention: RegisteredConvention) -> None:
+    scalars = getattr(convention.convention, "SCALARS", {})
+    strengths = [(field, precedence) for field, _, precedence in scalars.values()]
+    assert len(set(strengths)) == len(strengths)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
 @briefly
 @given(span=spans)
 def test_claims_are_total_and_of_the_promised_kinds(
