@@ -1,7 +1,7 @@
 -- What a record fails by: a grade under its rubric's bar, or what an incident on its route shows: a
 -- label that became frequent, or a value of a local model or of code under what was usual before.
 -- What is low by chunks that did not reach the prompt says nothing against the answer.
-label NOT LIKE '%outside_prompt%'
+position(concat(',', label, ','), ',outside_prompt,') = 0
 AND
 (
     (
