@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bench.rig.layout_prompts import Prompt, call, layouts, prompt, without_context
 from bench.rig.report import finish, progress
 from collector.record.build import records
-from ragvigil.model.record import ContextSource
+from ragvigil.model.record import ContextSource, RagRecord
 
 SEED = 11
 FILES = {"in view": "prompt_layouts.toml", "held out": "prompt_layouts_held_out.toml"}
@@ -80,10 +80,13 @@ def false_chunks(rounds: int) -> tuple[int, Counter[str]]:
         for kind, messages, is_empty in without_context(random.Random(f"{SEED}{number}")):
             read += 1
             found = records(call(messages))
-            is_known = all("retrieved" not in record.absent for record in found)
-            has_chunks = any(record.retrieved or record.context for record in found)
-            wrong[kind] += len(found) != is_empty or has_chunks or not is_known
+            wrong[kind] += not _found_nothing(found) if is_empty else bool(found)
     return read, +wrong
+
+
+def _found_nothing(found: Sequence[RagRecord]) -> bool:
+    """Whether there is one record, which says that nothing was retrieved."""
+    return [(r.retrieved, r.context, "retrieved" in r.absent) for r in found] == [((), (), False)]
 
 
 def share(tallies: Sequence[Tally], part: str, whole: str) -> float:

@@ -47,16 +47,18 @@ def with_numbers(finding: Finding, rate: WindowRate, now: int, ceilings: Ceiling
         high=high - rate.ceiling,
         n=int(rate.n),
         seen_unix_nano=now * 10**9,
-        words=_words(finding, rate, ceilings),
+        words=_words(finding, rate, (low, high), ceilings),
     )
 
 
-def _words(finding: Finding, rate: WindowRate, ceilings: Ceilings) -> str:
+def _words(
+    finding: Finding, rate: WindowRate, between: tuple[float, float], ceilings: Ceilings
+) -> str:
     """ "38 of 41 answers cite what is not there (93 % [81, 97], ceiling 30 %)"."""
     scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
     what = BY_SIGNAL[finding.signal].words.format(seconds=ceilings.seconds(scope))
-    low, high = wilson(rate.failed, rate.n)
-    share = f"{figures.share(rate.share)} [{100 * low:.0f}, {100 * high:.0f}]"
+    low, high = (100 * bound for bound in between)
+    share = f"{figures.share(rate.share)} [{low:.0f}, {high:.0f}]"
     ceiling = figures.share(rate.ceiling)
     return f"{rate.failed:.0f} of {rate.n:.0f} {what} ({share}, ceiling {ceiling})"
 

@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from collector.claims.field_names import (
-    Kind,
-    closes_context,
-    is_blank,
-    is_order,
-    says_nothing,
-)
+from collector.claims.field_names import Kind, closes_context, is_blank, is_order, says_nothing
 from collector.claims.passages import RELIABLE, Passages, marked, passages
 from collector.claims.prompt_fields import Label, labels
 

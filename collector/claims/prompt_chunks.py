@@ -9,7 +9,8 @@ question or the instructions behind it; `passages` splits it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from collector.claims.context_labels import in_labels, in_numbers, is_empty_in_labels
 from collector.claims.elements import elements, innermost
@@ -95,7 +96,8 @@ def _labelled(prompt: str, is_wanted: Callable[[Label], bool]) -> list[str]:
     return [_value(prompt, label) for label in labels(prompt) if is_wanted(label)]
 
 
-def _program_fields(prompt: str) -> dict[str, object]:
+@lru_cache(maxsize=4)  # a prompt is asked for its question and for its context
+def _program_fields(prompt: str) -> Mapping[str, object]:
     """The fields of a prompt that a program wrote: DSPy's, or a JSON object; else empty."""
     marked_ = marked_fields(prompt)
     if marked_:
@@ -201,7 +203,7 @@ def _in_text(text: str) -> Passages:
     return Passages()
 
 
-def _in_fields(fields: dict[str, object]) -> Passages:
+def _in_fields(fields: Mapping[str, object]) -> Passages:
     """The passages in the fields of a program; those that its tools found come last."""
     blocks: list[Block] = []
     for name, value in fields.items():

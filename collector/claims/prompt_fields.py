@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -143,7 +143,7 @@ def without_examples(text: str) -> str:
     return "".join(kept) + text[place:]
 
 
-def field_of(fields: dict[str, object], kind: Kind) -> object:
+def field_of(fields: Mapping[str, object], kind: Kind) -> object:
     """The first field of this kind, by its name; None if there is none."""
     return next((value for name, value in fields.items() if kind_of_field(name) is kind), None)
 
@@ -153,7 +153,7 @@ def kind_of_field(name: str) -> Kind | None:
     return kind_of_name(re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name))
 
 
-def only_text(fields: dict[str, object], left_out: Sequence[Kind]) -> str | None:
+def only_text(fields: Mapping[str, object], left_out: Sequence[Kind]) -> str | None:
     """The only field that holds a text, apart from reasoning and fields of these kinds."""
     texts = [
         value

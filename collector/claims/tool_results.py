@@ -174,10 +174,17 @@ def tool_documents(result: object) -> Listing | None:
     # MCP sends each item of a list as a text part. A single object may be anything.
     data = find_documents(items if len(items) > 1 else result)
     if isinstance(data, Listing):
-        return data if any(document.content for document in data.documents) else None
+        return _with_texts(data)
     blocks = _passages(result) if isinstance(result, str) else ()
     marked = listing([draft(as_id(block.label), block.text) for block in blocks])
     return marked if blocks and isinstance(marked, Listing) else None
+
+
+def _with_texts(found: Listing | Withheld | None) -> Listing | None:
+    """A list of which at least one document has its text; None for any other."""
+    if isinstance(found, Listing) and any(document.content for document in found.documents):
+        return found
+    return None
 
 
 def single_document(result: object) -> Listing | None:
@@ -190,8 +197,7 @@ def single_document(result: object) -> Listing | None:
     """
     container = as_container(result).value
     found = find_documents([container]) if isinstance(container, dict) else None
-    is_document = isinstance(found, Listing) and any(d.content for d in found.documents)
-    return found if is_document and isinstance(found, Listing) else None
+    return _with_texts(found)
 
 
 def _passages(result: str) -> tuple[Block, ...]:

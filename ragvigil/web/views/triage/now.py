@@ -94,8 +94,8 @@ def now_form(known: Known) -> NowForm:
     running = [audit for audit in known.audits if audit.ended is None]
     ended = [audit for audit in known.audits if audit.ended is not None]
     resolved = [each for each in known.incidents if each.resolved is not None]
-    small = [issue for issue in known.issues if _is_small(issue)]
-    new = [issue for issue in known.issues if issue.state in URGENT and issue not in small]
+    small = sum(map(_is_small, known.issues))
+    new = [issue for issue in known.issues if issue.state in URGENT and not _is_small(issue)]
     return NowForm(
         sentence=sentence,
         lead=lead,
@@ -108,8 +108,8 @@ def now_form(known: Known) -> NowForm:
         audits=[now_audit(audit, known.changes) for audit in running],
         last_audit=now_audit(ended[0], known.changes) if ended else None,
         new_issues=new,
-        small_issues=len(small),
-        other_issues=len(known.issues) - len(new) - len(small),
+        small_issues=small,
+        other_issues=len(known.issues) - len(new) - small,
         answers=known.answers,
         last_answer=known.last_answer,
         last_resolved=max(resolved, key=lambda each: each.resolved or known.now, default=None),
