@@ -11,7 +11,8 @@ from collector.claims.recover import as_container, looks_structured, text, unquo
 
 DEPTH = 6
 """Most levels of lists and mappings in which a text is searched."""
-CALL_TYPES = frozenset({"tool_call", "tool_use", "function_call", "server_tool_call", "toolUse"})
+CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_call", "toolUse")
+"""A tuple, as the type of a message may be a list, and no set can be asked for a list."""
 CALL_OUTPUT = "function_call_output"
 """The type of a tool's result in OpenAI's Responses API, where calls and results are no parts."""
 REASONING = ("reasoning", "thinking")
@@ -24,7 +25,7 @@ OTHER_REPLIES = (
     "audio", "images",
 )  # fmt: skip
 """What a model may return in place of a text."""
-REPLYING = frozenset({"assistant", "model"})
+REPLYING = ("assistant", "model")
 LANGCHAIN_ROLES = {
     "human": "user",
     "ai": "assistant",

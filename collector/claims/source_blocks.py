@@ -16,7 +16,7 @@ from collector.claims.documents import Draft, draft, draft_of, listing
 from collector.claims.messages import text_of
 from collector.claims.recover import as_container, as_json, text
 
-BLOCK_TYPES = frozenset({"document", "search_result"})
+BLOCK_TYPES = ("document", "search_result")
 SIGNS = ("file_search_call", "rounding", '"context"')
 """Every raw reply with documents contains at least one of these."""
 CHUNK_LISTS = ("groundingChunks", "grounding_chunks")

@@ -19,8 +19,11 @@ from collector.claims.prompt_chunks import as_id, marked_blocks
 from collector.claims.recover import as_container, as_json, joined_objects, parse
 from collector.claims.source_blocks import blocks_as_text, is_source_block
 
-RESULT_TYPES = frozenset(
-    {"tool_call_response", "tool_result", "function_response", "server_tool_call_response"}
+RESULT_TYPES = (
+    "tool_call_response",
+    "tool_result",
+    "function_response",
+    "server_tool_call_response",
 )
 RESULT_KEYS = ("toolResult", "function_response", "functionResponse")
 RETURNED_KEYS = ("response", "result", "content", "output", "blocks")
