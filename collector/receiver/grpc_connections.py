@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from collector.receiver.budget import Hold, giving_way
@@ -28,8 +28,11 @@ from ragvigil.listener.limits import Closing, ConnectionLimits, peer_of
 from ragvigil.listener.serve import defer_accept
 
 TICK_SECONDS = 0.1
-REST_TICKS = 100
-"""Ticks between two looks at the connections while all is well."""
+"""How long a message may take until it is looked at, and the pause between two looks."""
+QUIET_SECONDS = 1.0
+"""Between two counts of the connections while no message arrives."""
+REST_SECONDS = 10.0
+"""Between two looks at the connections while all is well."""
 LOOKING_SHARE = 10
 """Of so much time, looking gets as long as it takes once."""
 FREE_SHARE = 8
@@ -69,6 +72,7 @@ class GrpcConnections:
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
         self._arriving: dict[Arrival, None] = {}
+        self._has_arrivals = asyncio.Event()
         self._calls: defaultdict[str, CallsOf] = defaultdict(CallsOf)
 
     async def message(self, messages: AsyncIterable[bytes], peer: str, hold: Hold) -> bytes:
@@ -80,6 +84,7 @@ class GrpcConnections:
             next(iter(self._arriving)).hold.give_way()
         arrival = Arrival(peer=peer, hold=hold, began_at=time.monotonic())
         self._arriving[arrival] = None
+        self._has_arrivals.set()
         seconds = self._limits.deadlines.body_seconds
         try:
             async with giving_way(hold, seconds):
@@ -108,11 +113,13 @@ class GrpcConnections:
         """Keeps connections and half messages within their limits, until cancelled."""
         seconds = self._limits.deadlines.head_seconds
         listen_with(port, lambda listening: defer_accept(listening, seconds))
-        pause, rest = TICK_SECONDS, 0
+        pause, looked_at = TICK_SECONDS, time.monotonic()
         while True:
+            if not self._may_be_crowded():
+                await self._arrival(QUIET_SECONDS)
             await asyncio.sleep(pause)
-            rest += 1
-            if rest < REST_TICKS and not self._late() and not self._may_be_crowded():
+            is_well = not self._late() and not self._may_be_crowded()
+            if is_well and time.monotonic() - looked_at < REST_SECONDS:
                 continue
             # In a thread: with a thousand connections it takes 10 ms.
             connections, cpu_seconds = await asyncio.to_thread(_look, port)
@@ -120,7 +127,14 @@ class GrpcConnections:
             self._forget_all_but({each.peer for each in connections})
             self._charge(connections)
             self._make_room(connections)
-            pause, rest = max(TICK_SECONDS, LOOKING_SHARE * cpu_seconds), 0
+            pause, looked_at = max(TICK_SECONDS, LOOKING_SHARE * cpu_seconds), time.monotonic()
+
+    async def _arrival(self, most_seconds: float) -> None:
+        """Returns while a message arrives, or once one begins to, or after `most_seconds`."""
+        if not self._arriving:
+            self._has_arrivals.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_arrivals.wait(), most_seconds)
 
     def _late(self) -> list[Arrival]:
         """The calls whose message did not come at once; few have one."""
