@@ -145,6 +145,7 @@ def api(
     app = application(
         store, status, settings, sessions=sessions, clock=clock, parts=parts, **sources
     )
+    _build_routes(app)
     answers = Answers(
         app,
         routes=_first_steps(app),
@@ -215,6 +216,12 @@ def _route(app: FastAPI, parts: Sequence[Part]) -> None:
         app.include_router(router, dependencies=checked)
     app.mount("/static", HashedFiles(directory=STATIC))
     handle_errors(app, problem_page)
+
+
+def _build_routes(app: FastAPI) -> None:
+    """Builds what FastAPI else builds when the first request passes a route: 0.12 s for all."""
+    for route in app.routes:
+        route.matches({"type": "http", "method": "GET", "path": "", "headers": []})
 
 
 def _methods_instead(app: FastAPI, scope: Scope) -> set[str]:
