@@ -123,15 +123,16 @@ def _worse(findings: Sequence[Finding]) -> str:
 
 
 def _with_interval(finding: Finding) -> str:
-    """The finding's own words, with the interval if they have none."""
+    """The finding's own words, with the interval of a change if they have none."""
     if not finding.words:
         return figures(finding)
-    interval = "" if "[" in finding.words else _interval(finding)
+    # Beside a bound a number says its own interval: how far it is over tells less.
+    has_own = "[" in finding.words or finding.kind in (FindingKind.BROKEN, FindingKind.LIMIT)
+    interval = "" if has_own else _interval(finding)
     if not interval:
         return finding.words
     unit = " points" if _is_share(finding) else ""
-    what = "over the ceiling" if finding.kind is FindingKind.BROKEN else "change"
-    return f"{finding.words}; {what} {interval}{unit}"
+    return f"{finding.words}; change {interval}{unit}"
 
 
 def _interval(finding: Finding) -> str:

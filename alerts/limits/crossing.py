@@ -68,11 +68,11 @@ def interval(limit: OwnLimit, n: float, total: float, squares: float) -> tuple[f
 
 
 def words(limit: OwnLimit, n: float, total: float, squares: float) -> str:
-    """ "refusal:refused is 41 of 60 answers (68 %), your limit is 30 %"."""
-    if limit.is_share:
-        share, bound = figures.share(total / n), figures.share(limit.bound)
-        return f"{limit.signal} is {total:.0f} of {n:.0f} answers ({share}), your limit is {bound}"
+    """ "refusal:refused is 41 of 60 answers (68 % [56, 79], your limit is 30 %)"."""
     low, high = interval(limit, n, total, squares)
+    if limit.is_share:
+        share, bound = figures.share_within(total / n, (low, high)), figures.share(limit.bound)
+        return f"{limit.signal} is {total:.0f} of {n:.0f} answers ({share}, your limit is {bound})"
     return (
         f"{limit.signal} is {total / n:.3g} [{low:.3g}, {high:.3g}] over {n:.0f} answers, "
         f"your limit is {limit.bound:g}"

@@ -57,8 +57,7 @@ def _words(
     """ "38 of 41 answers cite what is not there (93 % [81, 97], ceiling 30 %)"."""
     scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
     what = BY_SIGNAL[finding.signal].words.format(seconds=ceilings.seconds(scope))
-    low, high = (100 * bound for bound in between)
-    share = f"{figures.share(rate.share)} [{low:.0f}, {high:.0f}]"
+    share = figures.share_within(rate.share, between)
     ceiling = figures.share(rate.ceiling)
     return f"{rate.failed:.0f} of {rate.n:.0f} {what} ({share}, ceiling {ceiling})"
 

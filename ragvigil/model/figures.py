@@ -78,6 +78,16 @@ def share(part: float | None) -> str:
     return f"{100 * part:.{int(has_decimal)}f} %"
 
 
+def share_within(part: float, bounds: tuple[float, float]) -> str:
+    """A share with its interval.
+
+    >>> share_within(0.93, (0.81, 0.97))
+    '93 % [81, 97]'
+    """
+    low, high = (100 * bound for bound in bounds)
+    return f"{share(part)} [{low:.0f}, {high:.0f}]"
+
+
 def count(number: float | None) -> str:
     """A whole number with a comma between thousands.
 

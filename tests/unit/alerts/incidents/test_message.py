@@ -128,6 +128,12 @@ def test_what_harms_most_comes_first(findings: tuple[Finding, ...], first: Findi
     assert message(incident, SETTINGS).worse.startswith(first.words)
 
 
+def test_a_rate_that_is_back_has_no_interval_of_a_change() -> None:
+    back = replace(REFUSE, words="back under the ceiling since 14:10 UTC", low=0.1, high=0.2)
+    (incident,), _ = folded((), [back], 3)
+    assert message(incident, SETTINGS).worse == back.words
+
+
 def test_values_that_look_the_same_are_no_change() -> None:
     change = notice("n", 0, before="x" * 50 + "1", after="x" * 50 + "2", route="")
     (incident,), _ = folded((), [REFUSE], 3, (change,))

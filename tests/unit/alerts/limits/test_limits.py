@@ -41,7 +41,7 @@ def test_a_limit_is_crossed_when_the_whole_interval_lies_beyond_it(
 
 def test_a_limit_says_what_was_measured_and_what_was_wanted() -> None:
     assert words(REFUSED, 60, 41, 41) == (
-        "refusal:refused is 41 of 60 answers (68 %), your limit is 30 %"
+        "refusal:refused is 41 of 60 answers (68 % [56, 79], your limit is 30 %)"
     )
     assert words(FOUNDED, 40, 20, 12) == (
         "groundedness is 0.5 [0.43, 0.57] over 40 answers, your limit is 0.7"
