@@ -92,6 +92,15 @@ def upstream_place(rubric: str, layer: str) -> tuple[int, str]:
     return UPSTREAM.index(name), rubric
 
 
+def is_outside_prompt(label: str) -> bool:
+    """Whether a score's label, which may have several parts, holds OUTSIDE_PROMPT.
+
+    >>> is_outside_prompt("override,outside_prompt"), is_outside_prompt("override")
+    (True, False)
+    """
+    return OUTSIDE_PROMPT in label.split(",")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """A value in 0..1 where 1 is good, or None with the reason in `explanation`.
@@ -138,7 +147,7 @@ class Score:
         >>> Score(rubric="injected_context", label="override,outside_prompt").spares_answer
         True
         """
-        return OUTSIDE_PROMPT in self.label.split(",")
+        return is_outside_prompt(self.label)
 
     @classmethod
     def not_applicable(

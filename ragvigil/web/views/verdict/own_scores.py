@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
+from ragvigil.model.score import OWN_STREAMS, Kind, is_outside_prompt, upstream_place
 from ragvigil.web.views.verdict.scores import ScoreForm
 
 _PRECEDENCE: Mapping[str, int] = {Kind.HUMAN: 0, Kind.JUDGE: 1, Kind.MODEL: 2, Kind.CODE: 3}
@@ -33,9 +33,9 @@ def judged(scores: Sequence[ScoreForm], rubric: str) -> ScoreForm | None:
 
 
 def failing(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
-    """One failing score of each rubric, the likely cause first."""
+    """One score of each rubric that the answer fails, the likely cause first."""
     first: dict[str, ScoreForm] = {}
     for score in own_scores(scores):
-        if score.failed and score.kind != Kind.MODEL:
+        if score.failed and score.kind != Kind.MODEL and not is_outside_prompt(score.label):
             first.setdefault(score.rubric, score)
     return sorted(first.values(), key=lambda score: upstream_place(score.rubric, score.layer))

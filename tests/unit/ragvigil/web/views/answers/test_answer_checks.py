@@ -45,6 +45,18 @@ def test_what_fails_comes_first_and_what_does_not_apply_last() -> None:
     assert found[0].scorer == "S 1, code"
 
 
+@pytest.mark.parametrize(
+    ("label", "state", "says"),
+    [
+        ("override", "fails", "fails"),
+        ("override,outside_prompt", "label", "override, outside prompt"),
+    ],
+)
+def test_what_did_not_reach_the_prompt_fails_no_answer(label: str, state: str, says: str) -> None:
+    (row,) = rows(score("citation_validity", 0.0, label=label))
+    assert (row.state, row.says) == (state, says)
+
+
 def test_a_value_that_is_rare_on_its_route_is_below_usual() -> None:
     low = score("chunk_utilization", 0.25)
     usual = {("chunk_utilization", "r1 S1"): USUAL}

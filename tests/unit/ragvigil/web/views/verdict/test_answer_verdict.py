@@ -41,6 +41,7 @@ def verdict(*scores: Score, **more: Any) -> AnswerVerdict:
 
 INVENTED = score("citation_validity", 0.5, "quote_not_found")
 UNGROUNDED = score("groundedness", 0.2, "unsupported", kind=Kind.JUDGE)
+ORDERS = ("override", "override,outside_prompt")
 GOLDEN = "context_recall"
 POOR = score(
     "context_relevance",
@@ -325,3 +326,9 @@ def test_every_rubric_that_can_fail_has_a_sentence_and_every_label_is_one() -> N
     rubrics = house_rubrics()
     assert {name for name, rubric in rubrics.items() if rubric.fails_below} == set(BY_RUBRIC)
     assert set(BY_LABEL) <= {label for rubric in rubrics.values() for label in rubric.labels}
+
+
+def test_an_order_that_did_not_reach_the_prompt_fails_no_answer() -> None:
+    shown, outside = (score("injected_context", 0.0, label) for label in ORDERS)
+    assert verdict(shown).state == "fails"
+    assert verdict(outside).state != "fails"
