@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from fastapi import routing
 
 from ragvigil.store.engine.store import Store
-from ragvigil.store.settings import StoreSettings
 from tests.flow.test_api import client
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(StoreSettings(), tmp_path)
-    yield opened
-    opened.close()
-
-
-@pytest.mark.anyio
 async def test_routes_are_built_before_the_first_request(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
