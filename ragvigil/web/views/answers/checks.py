@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragvigil.model.figures import count, counted, score, spelled
-from ragvigil.model.score import OWN_STREAMS, Kind, Stream, is_outside_prompt, upstream_place
+from ragvigil.model.score import OWN_STREAMS, Kind, Stream, upstream_place
 from ragvigil.model.wording.label_bars import bar_words
 from ragvigil.web.views.verdict.scores import ScoreForm
 
@@ -137,8 +137,7 @@ def _state(found: ScoreForm, histogram: Sequence[int]) -> CheckState:
             return "unknown"
         return "label" if found.label and found.kind == Kind.CODE else "not applicable"
     if found.failed:
-        # What did not reach the prompt failed, but not the answer: its label says so.
-        return "label" if is_outside_prompt(found.label) else "fails"
+        return "fails" if found.fails_answer else "label"
     if is_below_usual(found.value, histogram):
         return "below usual"
     # The number of a local model is no grade: there is no bar that it could pass.

@@ -60,7 +60,8 @@ def gold_chunks(case: CaseForm, source: RecordForm | None) -> list[GoldChunk]:
 
 def failures(source: RecordForm | None) -> list[Failure]:
     """What the source answer failed, one a rubric."""
-    failed = {score.rubric: score for score in (source.scores if source else ()) if score.failed}
+    scores = source.scores if source else ()
+    failed = {score.rubric: score for score in scores if score.fails_answer}
     return [
         Failure(rubric=score.rubric, layer=score.layer, why=score.explanation or score.label)
         for score in failed.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragvigil.model.score import OWN_STREAMS, Kind, is_outside_prompt, upstream_place
+from ragvigil.model.score import OWN_STREAMS, Kind, upstream_place
 from ragvigil.web.views.verdict.scores import ScoreForm
 
 _PRECEDENCE: Mapping[str, int] = {Kind.HUMAN: 0, Kind.JUDGE: 1, Kind.MODEL: 2, Kind.CODE: 3}
@@ -36,6 +36,6 @@ def failing(scores: Sequence[ScoreForm]) -> list[ScoreForm]:
     """One score of each rubric that the answer fails, the likely cause first."""
     first: dict[str, ScoreForm] = {}
     for score in own_scores(scores):
-        if score.failed and score.kind != Kind.MODEL and not is_outside_prompt(score.label):
+        if score.fails_answer and score.kind != Kind.MODEL:
             first.setdefault(score.rubric, score)
     return sorted(first.values(), key=lambda score: upstream_place(score.rubric, score.layer))

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragvigil.model.score import Layer
+from ragvigil.model.score import Layer, is_outside_prompt
 
 Number = float | None
 
@@ -27,3 +27,8 @@ class ScoreForm(BaseModel):
     failed: bool = Field(description="whether the value fails the rubric")
     absent: str = Field(description="the field whose absence made scoring impossible")
     details: dict[str, Any] = {}
+
+    @property
+    def fails_answer(self) -> bool:
+        """Whether it fails by something that reached the prompt, and so the answer."""
+        return self.failed and not is_outside_prompt(self.label)
