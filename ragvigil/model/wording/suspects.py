@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
@@ -55,9 +56,11 @@ _SHARE = re.compile(r" on \d+ % of requests$")
 """Each route has its own."""
 _NUMBER = re.compile(r"\d+")
 LAYERS: Mapping[Cause, str] = {
-    Cause.RETRIEVAL: "since retrieval got worse",
-    Cause.GENERATION: "while retrieval is unchanged",
+    Cause.RETRIEVAL: "retrieval got worse",
+    Cause.GENERATION: "with the chunks as before",
 }
+"""What happened where no change is suspected."""
+NANOS = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +89,15 @@ def suspected(incident: Incident) -> list[SuspectedChange]:
 
 
 def change_words(incident: Incident) -> str:
-    """Since which change, or what else an incident says of its cause; empty for nothing."""
+    """Since which change, or since when and what else an incident says of its cause."""
     known = suspected(incident)
     if known:
         return f"since {known[0].words}"
-    if incident.verdict.part == RERANKER:
-        return "since reranking got worse"
-    return LAYERS.get(incident.cause, "") if incident.cause else ""
+    layer = LAYERS.get(incident.cause, "") if incident.cause else ""
+    what = "reranking got worse" if incident.verdict.part == RERANKER else layer
+    began = datetime.fromtimestamp(incident.since_unix_nano // NANOS, UTC)
+    since = f"since {began:%-d %b %H:%M} UTC"
+    return f"{since}, {what}" if what else since
 
 
 def _suspected(words: str, changes: Sequence[Notice]) -> SuspectedChange:

@@ -268,7 +268,7 @@ def test_the_name_says_the_change_that_was_found_later(works: Works) -> None:
     open_incident(works.store, incident)
     works.turn()
     (issue,) = works.issues()
-    assert issue.name.startswith("Answers refuse to answer · while retrieval is unchanged")
+    assert "UTC, with the chunks as before" in issue.name
     prompt = Notice(
         notice_id="n1",
         kind=ChangeKind.PROMPT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -94,7 +95,8 @@ def test_refusals_fail_for_the_time_of_an_incident_and_are_its_issue(works: Work
     works.turn()
     (issue,) = works.issues()
     assert (issue.incident_id, issue.members, issue.rubric) == ("i1", 5, "refusal")
-    assert issue.name == "Answers refuse to answer · while retrieval is unchanged · on /ask"
+    since = r"since \d+ \w+ \d\d:\d\d UTC, with the chunks as before"
+    assert re.fullmatch(f"Answers refuse to answer · {since} · on /ask", issue.name)
     assert sorted(where(works.store)) == [1, 2, 3, 4, 5]
     assert {row.membership.by for row in placed(works.store).values() if row.membership} == {
         MemberBy.INCIDENT

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import doctest
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from ragvigil.model.incident import Incident
+from ragvigil.model.incident import RERANKER, Incident, LayerVerdict
 from ragvigil.model.notice import Cause, ChangeKind, Notice
 from ragvigil.model.wording import suspects
 from ragvigil.model.wording.suspects import change_words, suspected
@@ -81,10 +82,22 @@ def test_it_says_what_happened_and_from_which_value_to_which(
 
 @pytest.mark.parametrize(
     ("cause", "expected"),
-    [(Cause.CORPUS, ""), (Cause.GENERATION, "while retrieval is unchanged"), (None, "")],
+    [
+        (Cause.CORPUS, "since 9 Nov 14:05 UTC"),
+        (Cause.GENERATION, "since 9 Nov 14:05 UTC, with the chunks as before"),
+        (Cause.RETRIEVAL, "since 9 Nov 14:05 UTC, retrieval got worse"),
+        (None, "since 9 Nov 14:05 UTC"),
+    ],
 )
 def test_without_a_change_that_was_seen_none_is_named(cause: Cause | None, expected: str) -> None:
-    assert change_words(suspecting(cause=cause)) == expected
+    began = int(datetime(2026, 11, 9, 14, 5, 59, tzinfo=UTC).timestamp()) * 10**9
+    assert change_words(replace(suspecting(cause=cause), since_unix_nano=began)) == expected
+
+
+def test_the_reranker_is_said_where_the_verdict_names_it() -> None:
+    reranker = LayerVerdict(cause=Cause.RETRIEVAL, part=RERANKER)
+    incident = replace(suspecting(cause=Cause.RETRIEVAL), verdict=reranker, since_unix_nano=0)
+    assert change_words(incident) == "since 1 Jan 00:00 UTC, reranking got worse"
 
 
 def test_what_most_routes_show_is_what_happened() -> None:
