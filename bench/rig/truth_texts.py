@@ -1,8 +1,8 @@
 """The texts of the second service: questions with the chunks and sentences that answer them.
 
 Four routes: encyclopedia (CLAPNQ, long answers), web passages (RAGTruth, long answers), short facts
-(HaluEval) and a town's services in German (`truth_german.toml`). A set that is not there is left
-out, so that the small size runs on the samples in the tests.
+(HaluEval) and a town's services in German (`truth_german.toml`). The small size runs on those whose
+samples are in the tests; the full size needs all.
 """
 
 from __future__ import annotations
@@ -94,14 +94,21 @@ class Texts:
 
 
 def load_texts(*, each: int, small: bool = False) -> Texts:
-    """At most `each` questions of every route."""
+    """At most `each` questions of every route.
+
+    Raises:
+        FileNotFoundError: a set is missing at full size. Other routes would be another service.
+    """
     questions: list[Question] = []
     corpora: dict[str, tuple[Chunk, ...]] = {}
     for route, name in SETS.items():
         try:
             listed = rows(name, small=small)
-        except FileNotFoundError:
-            continue
+        except FileNotFoundError as missing:
+            if small:
+                continue
+            advice = f"no set {name}: RAGVIGIL_BENCH_DATA names no folder with data/{name}.jsonl.gz"
+            raise FileNotFoundError(advice) from missing
         _add(route, list(_of_rows(route, listed)), questions, corpora, each)
     _add("/town", list(_german()), questions, corpora, each, language="de")
     return Texts(questions=tuple(questions), corpora=corpora)
