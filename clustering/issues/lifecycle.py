@@ -168,8 +168,7 @@ def _seen_again(issue: Issue) -> Step | None:
 def _older(issue: Issue, now: float, stale_seconds: float) -> Step | None:
     is_recent = issue.state in (IssueState.NEW, IssueState.REGRESSED)
     entered_at = max(issue.opened_unix_nano, issue.state_unix_nano) / NANOS
-    if not (issue.members or issue.is_triaged):
-        # An incident's issue has taken them, or they fail no more.
+    if issue.is_emptied:
         return IssueState.STALE, IssueVerb.AGED, "no answer is left in it"
     if is_recent and now - entered_at >= NEW_SECONDS:
         return IssueState.ONGOING, IssueVerb.AGED, f"{issue.state} for a week"

@@ -34,7 +34,10 @@ class IssueRedirects:
         return [name for issue in issues for name in self._parts[issue.issue_id]]
 
     def find(self, filter_: IssueFilter) -> list[Issue]:
-        """All issues that match and are not merged; the filter's limit does not apply."""
+        """All issues that match and are not merged; the filter's limit does not apply.
+
+        Those without answers are found by their state or id alone: their cause is elsewhere.
+        """
         return [self._by_id[name] for name in self._parts if _matches(self._by_id[name], filter_)]
 
     def names(self) -> Mapping[str, str]:
@@ -43,7 +46,7 @@ class IssueRedirects:
 
 
 def _matches(issue: Issue, filter_: IssueFilter) -> bool:
-    return (
+    return bool(
         filter_.service in ("", issue.service)
         and filter_.environment in ("", issue.environment)
         and filter_.family in ("", issue.family)
@@ -52,5 +55,6 @@ def _matches(issue: Issue, filter_: IssueFilter) -> bool:
         and filter_.owner in ("", issue.assignee or NOBODY)
         and issue.last_unix_nano >= filter_.since * NANOS
         and (not filter_.until or issue.first_unix_nano < filter_.until * NANOS)
+        and (not issue.is_emptied or filter_.states or filter_.text == issue.issue_id)
         and (filter_.text.casefold() in issue.name.casefold() or filter_.text == issue.issue_id)
     )

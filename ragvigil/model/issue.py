@@ -172,6 +172,11 @@ class Issue:
         """Whether a person has acted on it: such an issue is never dissolved."""
         return bool(self.assignee) or self.is_name_frozen or self.state in TRIAGED
 
+    @property
+    def is_emptied(self) -> bool:
+        """Whether all answers left it, for an incident's issue or for none, and nobody acted."""
+        return not (self.members or self.is_triaged)
+
 
 TRIAGED = frozenset({IssueState.ACKNOWLEDGED, IssueState.RESOLVED, IssueState.IGNORED})
 
