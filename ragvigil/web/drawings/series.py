@@ -129,7 +129,7 @@ def series(
     """Draws means, oldest first, on a scale of 0 to 1, or zoomed to what is known of them.
 
     `says` is the drawing in words. `changes` have their letters as words. From the onset on, the
-    line is in alarm.
+    line is in alarm: it begins anew there, as a slope between two means would begin before it.
     """
     low, high = _scale(means, past) if is_zoomed else (0.0, 1.0)
     axes = _Axes(since=since, until=until, low=low, high=high, height=height)
@@ -143,7 +143,7 @@ def series(
         says=says,
         height=height,
         calm=path(line[:turn]),
-        alarm=path(line[max(turn - 1, 0) :]) if turn < len(line) else "",
+        alarm=path(line[turn:]) if turn < len(line) else "",
         interval=ribbon(highs, lows),
         past=ribbon(upper, lower),
         past_edges=(path(upper), path(lower)),

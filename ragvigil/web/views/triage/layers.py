@@ -172,7 +172,13 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     first, *rest = [part for part in parts if part]
     # The noun is said once: one route is worse, four hold.
     text = ", ".join([first, *(part.replace(" routes", "").replace(" route", "") for part in rest)])
-    return text[0].upper() + text[1:]
+    unsaid = sum(row.unknown for row in rows if row.state is not State.UNKNOWN)
+    more = f", {_checks(unsaid)} cannot tell yet" if unsaid else ""
+    return f"{text[0].upper()}{text[1:]}{more}"
+
+
+def _checks(number: int) -> str:
+    return f"{spelled(number)} check{'s' * (number > 1)}"
 
 
 def _all_hold(rows: Sequence[RouteRowForm]) -> str:

@@ -191,14 +191,14 @@ def fix_of(incident: IncidentForm, changes: Sequence[ChangeForm]) -> ChangeForm 
 
 
 def _meant(incident: IncidentForm, change: ChangeForm | None) -> StepForm:
-    name = change.words if change is not None else "this"
+    meant = f"{change.words} was meant to do this" if change is not None else "this was meant"
     support = "no check got worse with it"
     if incident.severity is Severity.TICKET and any(
         finding.kind is FindingKind.CHANGED for finding in incident.findings
     ):
         support = "no release was declared, and no check got worse with it"
     return StepForm(
-        words=f"Nothing to mend: if {name} was meant, say “This was expected”",
+        words=f"Nothing to mend: if {meant}, say “This was expected”",
         support=support,
         is_expected=True,
     )

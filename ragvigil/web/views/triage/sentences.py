@@ -136,7 +136,7 @@ def owner_words(incident: IncidentForm) -> str:
 def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, str]:
     """How much worse it is, and what that rests on; `cell` is the same rubric's mean of 6 h."""
     if cell is not None and cell.delta is not None and not cell.words:
-        by = f"{in_points(cell.delta)}, to {score(cell.mean)}"
+        by = f"{in_points(cell.delta)} of {rubric_name(cell.rubric)}, to {score(cell.mean)}"
         answers = counted(cell.n, "answer")
         return by, f"{between(cell.low, cell.high)}, from {answers} in 6 h"
     if finding.value is None:
@@ -150,7 +150,8 @@ def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, s
     if not _is_share(finding):
         of = ", ".join(part for part in (rubric_name(finding.signal), n) if part)
         return f"from {finding.reference:.3g} to {finding.value:.3g}", of
-    by = f"{in_points(finding.value - finding.reference)}, to {score(finding.value)}"
+    points = in_points(finding.value - finding.reference)
+    by = f"{points} of {rubric_name(finding.signal)}, to {score(finding.value)}"
     interval = between(finding.low, finding.high) if finding.low is not None else ""
     return by, ", ".join(part for part in (interval, n) if part)
 

@@ -24,11 +24,11 @@ def test_an_hour_without_answers_is_a_gap_and_never_0() -> None:
     assert json.loads(drawn.data)["value"] == [1.0, None, 0.5, 0.5]
 
 
-def test_from_the_onset_on_the_line_is_in_alarm_and_goes_on_from_the_last_calm_mean() -> None:
+def test_from_the_onset_on_the_line_is_in_alarm_and_falls_nowhere_before() -> None:
     means = [mean(hour, 1.0 if hour < 5 else 0.25) for hour in range(8)]
     drawn = series(means, BEGIN, END, says="", onset=BEGIN + 5 * HOUR)
     assert drawn.calm.endswith("L400 0")
-    assert drawn.alarm == "M400 0L500 120L600 120L700 120"
+    assert drawn.alarm == "M500 120L600 120L700 120"
     assert drawn.end is not None
     assert (drawn.end.x, drawn.end.y, drawn.end.words) == (70.0, 120.0, "0.25")
     assert drawn.end.is_alarm

@@ -119,6 +119,8 @@ def test_the_sentence_counts_routes() -> None:
     half = table_sentence(route_rows(layers, [], []))
     assert half == "Every check that can tell holds, one cannot tell yet"
     assert table_sentence(rows(FELL, {}, {})) == "One route is worse, two hold"
+    some = route_rows([*layers, delta(route="/b", **FELL)], [], [])
+    assert table_sentence(some) == "One route is worse, one holds, one check cannot tell yet"
     assert table_sentence(rows(FELL, ROSE, {}, unknown)) == (
         "One route is worse, one moved, one holds, one has not enough answers yet"
     )

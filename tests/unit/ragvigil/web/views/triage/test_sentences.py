@@ -124,13 +124,16 @@ def test_the_finding_that_harms_most_of_those_that_last_is_the_main_one() -> Non
 
 def test_how_much_worse_is_said_by_the_mean_where_there_is_one() -> None:
     assert worse_by(finding(), cell()) == (
-        "56 points, to 0.44",
+        "56 points of citation validity, to 0.44",
         "between 48 and 64, from 60 answers in 6 h",
     )
     assert worse_by(finding()) == ("93 % of 41 answers", "its ceiling is 30 %")
     assert worse_by(finding(value=None)) == ("not measured", "")
     drop = finding(FindingKind.DRIFT, value=0.64, reference=0.95, low=-0.4, high=-0.2)
-    assert worse_by(drop) == ("31 points, to 0.64", "between 20 and 40, from 41 answers")
+    assert worse_by(drop) == (
+        "31 points of citation validity, to 0.64",
+        "between 20 and 40, from 41 answers",
+    )
 
 
 @pytest.mark.parametrize(
