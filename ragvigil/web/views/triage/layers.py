@@ -173,12 +173,9 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     # The noun is said once: one route is worse, four hold.
     text = ", ".join([first, *(part.replace(" routes", "").replace(" route", "") for part in rest)])
     unsaid = sum(row.unknown for row in rows if row.state is not State.UNKNOWN)
-    more = f", {_checks(unsaid)} cannot tell yet" if unsaid else ""
+    checks = f"{spelled(unsaid)} check{'s' * (unsaid > 1)}"
+    more = f", {checks} cannot tell yet" if unsaid else ""
     return f"{text[0].upper()}{text[1:]}{more}"
-
-
-def _checks(number: int) -> str:
-    return f"{spelled(number)} check{'s' * (number > 1)}"
 
 
 def _all_hold(rows: Sequence[RouteRowForm]) -> str:

@@ -217,16 +217,17 @@ async def test_a_wait_over_five_seconds_is_refused_at_once_and_says_when_to_come
     client = desk.client()
     await client.get("/api/v1/why")  # now its answers are known to take long
     desk.gate.clear()
+    refused = metrics.REFUSED.labels("why")._value.get
+    before = refused()
     waiting = [
         asyncio.create_task(client.get(f"/api/v1/why?route={number}"))
         for number in range(AT_ONCE + 2)
     ]
-    await until(lambda: desk.asked == AT_ONCE + 1)
-    refused = metrics.REFUSED.labels("why")._value.get()
+    await until(lambda: (desk.asked, refused()) == (AT_ONCE + 1, before + 2))
     reply = await client.get("/api/v1/why?route=/late")
     assert (reply.status_code, reply.json()["error"]["status"]) == (503, 503)
     assert int(reply.headers["retry-after"]) > MOST_WAIT_SECONDS
-    assert metrics.REFUSED.labels("why")._value.get() == refused + 1
+    assert refused() == before + 3
     desk.gate.set()
     assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200, 503}
 
