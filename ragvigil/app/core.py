@@ -359,5 +359,6 @@ def _application(
         first=parts.pipeline.precedence.request,
         analyst=None if part.leads else part.where,
         what=part.what(),
+        is_prebuilt=True,
         **sources,
     )

@@ -64,8 +64,14 @@ def at_hour(hour: int) -> str:
     return TODAY.replace(hour=hour, minute=0).isoformat().replace("+00:00", "Z")
 
 
-def client(store: Store, now: int = NOW) -> httpx2.AsyncClient:
-    app = api(store, Quiet(), WebSettings(), clock=lambda: datetime.fromtimestamp(now, UTC))
+def client(store: Store, now: int = NOW, *, is_prebuilt: bool = False) -> httpx2.AsyncClient:
+    app = api(
+        store,
+        Quiet(),
+        WebSettings(),
+        clock=lambda: datetime.fromtimestamp(now, UTC),
+        is_prebuilt=is_prebuilt,
+    )
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
     return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")
 

@@ -12,7 +12,7 @@ from tests.flow.test_api import client
 async def test_routes_are_built_before_the_first_request(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    web = client(store)
+    web = client(store, is_prebuilt=True)
     built: list[str] = []
     of_path = routing.get_dependant
 
