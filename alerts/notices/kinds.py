@@ -174,7 +174,10 @@ def of_content(diffs: Sequence[RetrievalDiff], usual_new_documents: float = 0.0)
         return _of_first(diffs, usual_new_documents)
     changed = [diff for diff in again if diff.is_changed]
     shown = [diff for diff in again if diff.is_shown_otherwise]
-    if len(shown) > len(changed):
+    # No reranker brings a text that was never found before: where many find one, that comes first.
+    new = sum(bool(diff.new) for diff in changed)
+    has_new = new >= max(FEWEST_CHANGED, 0.5 * len(shown))
+    if len(shown) > len(changed) and not has_new:
         return Naming(kind=ChangeKind.RERANKED)
     if len(changed) < FEWEST_CHANGED:
         turned = sum(diff.is_shown_reordered for diff in again)

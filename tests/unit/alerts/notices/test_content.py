@@ -174,6 +174,45 @@ def test_a_reranker_that_keeps_others_of_the_same_chunks_is_no_change_of_the_ind
     assert CAUSES[notice.kind] == (Cause.RETRIEVAL,)
 
 
+def with_edits(edited: int) -> Found:
+    """So many of 15 questions find another text; no two find the same chunk."""
+
+    def found(question: int) -> list[Chunk]:
+        first, *rest = healthy_chunks(10 * question)
+        return [first._replace(text=first.text + 5_000 * (question % 15 < edited)), *rest]
+
+    return found
+
+
+def edited_and_reranked(edited: int, *, has_ids: bool = True) -> list[Fingerprint]:
+    """From the 300th request on so many of 15 questions find another text.
+
+    For the others, other chunks than before reach the prompt, of those that they found before.
+    """
+    requests: list[Fingerprint] = []
+    for number in range(340):
+        question, is_since = number * 7 % QUESTIONS, number >= 300
+        found = with_edits(edited if is_since else 0)
+        setup = Setup(chunks=found if has_ids else without_documents(found))
+        place = 2 if is_since and question % 15 >= edited else 0
+        requests += shown([request(number, question, setup)], place, place + 3)
+    return requests
+
+
+@pytest.mark.parametrize(
+    ("has_ids", "kind"), [(True, ChangeKind.DOCUMENTS), (False, ChangeKind.REINDEXED)]
+)
+def test_new_texts_are_not_brought_by_a_reranker_that_keeps_others_beside_them(
+    has_ids: bool, kind: ChangeKind
+) -> None:
+    found = noticed(edited_and_reranked(6, has_ids=has_ids))
+    assert kinds(found) == [kind]
+
+
+def test_a_reranker_is_told_though_a_few_documents_are_edited_meanwhile() -> None:
+    assert kinds(noticed(edited_and_reranked(1))) == [ChangeKind.RERANKED]
+
+
 @pytest.mark.parametrize("has_ids", [True, False])
 def test_other_topics_are_no_change(has_ids: bool) -> None:
     """From the 300th request on half of the questions are of a topic that nobody asked for."""
