@@ -16,6 +16,7 @@ from alerts.incidents.settings import IncidentSettings
 from alerts.signals.settings import MovedSettings
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, COUNTS, ChangeKind, Notice
+from ragvigil.model.signal import UNSUPPORTED
 
 MINUTE = 60 * 10**9
 EARLY = 10 * MINUTE
@@ -53,6 +54,7 @@ MOST_LATE = 15 * MINUTE
 """Most that the beginning may be off of a change that only a share of the requests shows."""
 CITATIONS = "citations"
 COSTLY = frozenset({"seconds_total", "cost_usd"})
+BETTER_LOW = COSTLY | {UNSUPPORTED}
 """Numbers that are better when they are lower."""
 MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - COSTLY
 """Numbers of which neither direction is better."""
@@ -349,7 +351,7 @@ def _worse_side(finding: Finding) -> int:
     """-1 if less is worse, 1 if more is worse, 0 if neither is."""
     if finding.signal == CITATIONS:
         return -1
-    if finding.signal in COSTLY:
+    if finding.signal in BETTER_LOW:
         return 1
     levels = [level for level in (finding.value, finding.reference) if level is not None]
     # A rubric's mean lies within 0..1; of other numbers no better direction is known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from alerts.signals.settings import BrokenSettings, MovedSettings
@@ -10,7 +10,8 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.model.signal import ERROR, SLOW, SignalChoice
+from ragvigil.model.signal import ERROR, SLOW, UNSUPPORTED, SignalChoice
+from ragvigil.store.issues.spikes import USUAL_SHARE
 
 NONE_RELEVANT = "context_relevance:none_relevant"
 """Given by a local model, to every answer that it reads."""
@@ -44,7 +45,8 @@ class Number:
     `is_logged` compares logarithms: for positive numbers with a long tail. `is_anchored` is false
     where the zero is arbitrary, so that a change in percent has no meaning. `is_graded` says that a
     local model gives it: its grades lie where the model puts them, crowded at one end, say. Grades
-    and what `is_share` lie between 0 and 1.
+    and what `is_share` lie between 0 and 1. `allowed` is over 0 for the share of answers with a
+    label: its bar is set by a route's healthy answers, of which at most so many have it.
     """
 
     signal: str
@@ -56,6 +58,7 @@ class Number:
     is_anchored: bool = True
     is_graded: bool = False
     is_share: bool = False
+    allowed: float = 0.0
 
     def is_bounded(self, *, is_fall: bool) -> bool:
         """Whether a value can lie only so far from the mean on this side: a count is at least 0."""
@@ -220,6 +223,16 @@ _NUMBERS = (
         is_graded=True,
     ),
     Number(
+        signal=UNSUPPORTED,
+        words="the share of answers that the local model finds unsupported",
+        unit="answers",
+        layer=Layer.GENERATION,
+        causes=(Cause.GENERATION, Cause.RETRIEVAL),
+        is_anchored=False,
+        is_share=True,
+        allowed=USUAL_SHARE,
+    ),
+    Number(
         signal="context_relevance",
         words="relevance of the context by the local model",
         unit="requests",
@@ -261,7 +274,7 @@ def signal_choice(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
         rates=[rate.signal for rate in RATES if rate.signal not in (ERROR, SLOW, NONE_RELEVANT)],
         local_rates=[NONE_RELEVANT],
         rubrics=moved.rubrics,
-        local=moved.local_rubrics,
+        local=(*moved.local_rubrics, *_labels_of(moved.local_rubrics)),
         measures=moved.measures,
         logged=[name for name in moved.measures if number(name).is_logged],
         slow_seconds=broken.latency_seconds,
@@ -271,6 +284,12 @@ def signal_choice(broken: BrokenSettings, moved: MovedSettings) -> SignalChoice:
             if ceilings.latency_seconds is not None
         },
     )
+
+
+def _labels_of(rubrics: Collection[str]) -> list[str]:
+    """The labels of these rubrics whose share is followed."""
+    labels = [one.signal for one in _NUMBERS if one.allowed]
+    return [label for label in labels if label.partition(":")[0] in rubrics]
 
 
 def scope_of(routes: tuple[str, ...]) -> str:

@@ -9,13 +9,14 @@ present: neither a slow wave nor one odd day makes a move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log1p, sqrt
 
 import numpy as np
 
 from alerts.deltas.overdispersion import PRIOR_HOURS
 from alerts.deltas.windows import Floats, Ints, ratio
+from alerts.signals.catalogue import Number
 from alerts.signals.minutes import HOUR, HOURS, MINUTE, SignalMinutes
 
 DAYS, DAY_HOURS = 7, 24
@@ -34,7 +35,8 @@ class Past:
     """The past of some series; arrays of shape (series,), cells of shape (cells, series).
 
     `n` is 0 where the past is too short. `variance` is that of single requests within an hour,
-    `phi` the overdispersion of hourly means. Cells are single days or hours.
+    `phi` the overdispersion of hourly means. Cells are single days or hours. `is_of_label` says
+    that values are 0 and 1.
     """
 
     n: Floats
@@ -44,6 +46,21 @@ class Past:
     cells_n: Floats
     cells_mean: Floats
     is_same_hours: bool
+    is_of_label: bool = False
+
+    def of_label(self, allowed: float) -> Past:
+        """The past of a label that so many healthy answers may have, as if as many had had it.
+
+        Its bar is learned anew each day, and up to that share the label comes and goes with it.
+        """
+        mean = np.maximum(self.mean, allowed)
+        return replace(
+            self,
+            mean=mean,
+            variance=np.maximum(self.variance, mean * (1 - mean)),
+            cells_mean=np.maximum(self.cells_mean, allowed),
+            is_of_label=True,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +97,26 @@ class Shift:
         variance and by how far one value can lie from the mean. As the distance of a normal number
         that is as seldom.
         """
+        return min(self.z, self.usual_z)
+
+    @property
+    def usual_z(self) -> float:
+        """The same by that bound alone, whatever the window scatters."""
         most = max(self.level if self.change < 0 else 1 - self.level, 1e-9)
         variance = max(self.usual_error**2 * self.n, 1e-12)
         ratio = most * abs(self.change) / variance
         nats = self.n * variance / most**2 * ((1 + ratio) * log1p(ratio) - ratio)
-        return min(self.z, sqrt(2 * nats))
+        return sqrt(2 * nats)
+
+    def certainty(self, signal: Number) -> float:
+        """How sure the change is, in standard errors.
+
+        Zeros and ones scatter by their share, so a window of a label proves no less where it
+        scatters more. A label that fell proves nothing: its bar may have sunk.
+        """
+        if signal.allowed:
+            return self.usual_z if self.change > 0 else 0.0
+        return self.bounded_z if signal.is_bounded(is_fall=self.change < 0) else self.z
 
 
 class Levels:
@@ -96,12 +128,15 @@ class Levels:
         self._next_hour = -(-end // HOUR) * HOUR
         self._hours = table.by_hour(self._next_hour, HOURS)
         self._known = self._hours[:, : HOURS - RECENT_HOURS]
-        self._spreads: dict[bool, tuple[Floats, Floats]] = {}
+        self._spreads: dict[tuple[bool, int], tuple[Floats, Floats]] = {}
 
-    def past(self, places: Ints, minutes: int, *, until: int | None = None) -> Past:
+    def past(
+        self, places: Ints, minutes: int, *, until: int | None = None, allowed: float = 0.0
+    ) -> Past:
         """The past of these series for a window of `minutes`.
 
-        A flat past ends at `until` (seconds) where that is given.
+        A flat past, and what is usual of the spread, end at `until` (seconds) where that is given:
+        what hours of a move vary by is not usual. `allowed` is that of the number.
         """
         days = self._days(places, minutes)
         is_same = int((days[0].sum(axis=1) > 0).sum()) >= self._min_days
@@ -112,10 +147,11 @@ class Levels:
         else:
             n, total = self._flat(places, minutes, until)
             cells = self._known[:, -DAY_HOURS:, places]
-        if is_same not in self._spreads:
-            self._spreads[is_same] = self._spread(is_same)
-        variance, phi = self._spreads[is_same]
-        return Past(
+        key = is_same, min(self._known.shape[1], self._hours_until(until))
+        if key not in self._spreads:
+            self._spreads[key] = self._spread(*key)
+        variance, phi = self._spreads[key]
+        past = Past(
             n=n,
             mean=np.nan_to_num(ratio(total, n)),
             variance=variance[places],
@@ -124,6 +160,7 @@ class Levels:
             cells_mean=np.nan_to_num(ratio(cells[1], cells[0])),
             is_same_hours=is_same,
         )
+        return past.of_label(allowed) if allowed else past
 
     def _days(self, places: Ints, minutes: int) -> Floats:
         """Sums of the window's hours on each earlier day, weighted by their part of the window.
@@ -143,8 +180,8 @@ class Levels:
     def _flat(self, places: Ints, minutes: int, until: int | None) -> Floats:
         """Sums of all hours before the window, 0 where that is too little; shape (2, series)."""
         if until is not None:
-            full = max(0, HOURS - (self._next_hour - until // HOUR * HOUR) // HOUR)
-            past = self._hours[:2, :full][:, :, places].sum(axis=1)
+            full = self._hours[:2, : self._hours_until(until)]
+            past = full[:, :, places].sum(axis=1)
         else:
             newest = self._table.last(self._end, minutes)[:2, places]
             past = self._hours[:2, :, places].sum(axis=1) - newest
@@ -154,9 +191,15 @@ class Levels:
         is_long = self._end - minutes * MINUTE - begun >= HOUR
         return np.where(is_long & (past[0] >= self._least_past), past, 0.0)
 
-    def _spread(self, is_same: bool) -> tuple[Floats, Floats]:
-        """Variance within hours, and φ of hourly means around their profile, for all series."""
-        n, total, squares = self._known
+    def _hours_until(self, until: int | None) -> int:
+        """How many of the hours end before a time (seconds); all without one."""
+        if until is None:
+            return HOURS
+        return max(0, HOURS - (self._next_hour - until // HOUR * HOUR) // HOUR)
+
+    def _spread(self, is_same: bool, hours: int) -> tuple[Floats, Floats]:
+        """Variance within the first `hours`, and φ of their means around their profile."""
+        n, total, squares = self._known[:, :hours]
         spread = np.nan_to_num(ratio(total**2, n))
         is_seen = n > 0
         freedom = np.maximum((n - is_seen).sum(axis=0), 1)
@@ -204,6 +247,8 @@ def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
     per_request = weight**2 * (1 / n + 1 / past.n[chosen])
     error = float(np.sqrt(per_request @ variance))
     side = 1.0 if change >= 0 else -1.0
+    proving = usual if past.is_of_label else variance
+    is_small = abs(change) < SMALL_Z * float(np.sqrt(per_request @ proving))
     return Shift(
         n=float(n.sum()),
         level=float(weight @ past.mean[chosen]),
@@ -211,9 +256,7 @@ def shift_of(now: Floats, past: Past, chosen: Ints) -> Shift | None:
         error=error,
         usual_error=float(np.sqrt(per_request @ usual)),
         sd=float(np.sqrt(weight @ past.variance[chosen])),
-        agreement=_agreement(side, mean, n, variance, past, chosen)
-        if abs(change) >= SMALL_Z * error
-        else -float("inf"),
+        agreement=-float("inf") if is_small else _agreement(side, mean, n, proving, past, chosen),
         is_same_hours=past.is_same_hours,
     )
 

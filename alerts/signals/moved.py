@@ -72,6 +72,9 @@ class _Group:
     def scope(self, route: str) -> Scope:
         return (self.service, self.environment, self.number.signal, route)
 
+    def past(self, levels: Levels, minutes: int, until: int | None = None) -> Past:
+        return levels.past(self.places, minutes, until=until, allowed=self.number.allowed)
+
     def among(self, routes: Collection[str]) -> Ints:
         """Positions of these routes."""
         named = [place for place, name in enumerate(self.routes) if name in routes]
@@ -149,7 +152,7 @@ class MovedDetector:
                 group.number,
                 shift_of(
                     sums[:, group.places],
-                    levels.past(group.places, minutes, until=since),
+                    group.past(levels, minutes, since),
                     group.among(finding.routes),
                 ),
             )
@@ -184,7 +187,7 @@ class MovedDetector:
                 if now - minutes * MINUTE >= self._last_return(group, group.routes[place])
             ]
             tried = np.array(fresh, dtype=np.int64)
-            past = levels.past(group.places, minutes)
+            past = group.past(levels, minutes)
             current = sums[:, group.places]
             for scope, pooled in self._moves(group, tried, current, past, accepted):
                 if scope in self._open:
@@ -246,9 +249,7 @@ class MovedDetector:
         floor = self._floor(group.number, shift)
         if shift.n < self._settings.fewest_requests or abs(shift.change) < floor:
             return False
-        is_bounded = group.number.is_bounded(is_fall=shift.change < 0)
-        z = shift.bounded_z if is_bounded else shift.z
-        if z < LEAST_Z or shift.agreement < LEAST_AGREEMENT:
+        if shift.certainty(group.number) < LEAST_Z or shift.agreement < LEAST_AGREEMENT:
             return False
         return not _is_expected(group, route, shift, floor, accepted)
 
@@ -274,7 +275,7 @@ class MovedDetector:
             since = moved.finding.since_unix_nano // 10**9
             # Compared with the past before the onset: else the new level would become its own past.
             pasts = [
-                (group, levels.past(group.places, WINDOWS[-1], until=since))
+                (group, group.past(levels, WINDOWS[-1], since))
                 for group in all_groups
                 if group.scope(scope[3]) == scope
             ]

@@ -41,6 +41,8 @@ def with_numbers(finding: Finding, signal: Number, shift: Shift, now: int) -> Fi
         for side in (-1, 1)
     )
     fell = "fell" if shift.change < 0 else "rose"
+    # The past of a label counts as what healthy answers may have, if it had less.
+    most = "at most " if signal.allowed and shift.level <= signal.allowed else ""
     percent = f" ({100 * (value / before - 1):+.0f} %)" if signal.is_anchored and before else ""
     return replace(
         finding,
@@ -50,7 +52,7 @@ def with_numbers(finding: Finding, signal: Number, shift: Shift, now: int) -> Fi
         high=high,
         n=int(shift.n),
         seen_unix_nano=now * 10**9,
-        words=f"{signal.words} {fell} {change_words(before, value)}{percent}, "
+        words=f"{signal.words} {fell} from {most}{change_words(before, value)}{percent}, "
         f"{shift.n:.0f} {signal.unit}",
     )
 
@@ -59,10 +61,10 @@ def change_words(before: float, value: float) -> str:
     """Two different numbers with as many digits as show that they differ, at least three.
 
     >>> change_words(0.5431, 0.5434), change_words(120.4, 60)
-    ('from 0.5431 to 0.5434', 'from 120 to 60')
+    ('0.5431 to 0.5434', '120 to 60')
     """
     digits = next((some for some in (3, 4, 5) if f"{before:.{some}g}" != f"{value:.{some}g}"), 6)
-    return f"from {before:.{digits}g} to {value:.{digits}g}"
+    return f"{before:.{digits}g} to {value:.{digits}g}"
 
 
 def change_of(finding: Finding) -> float:
@@ -81,8 +83,8 @@ def natural(signal: Number, level: float) -> float:
 
 
 def level_words(signal: Number, level: float) -> str:
-    """A level in words."""
-    return f"{natural(signal, level):.3g}"
+    """A level in words; what rounding leaves of 0 is 0."""
+    return f"{round(natural(signal, level), 9) + 0.0:.3g}"
 
 
 def time_words(seconds: int) -> str:

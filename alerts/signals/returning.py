@@ -41,10 +41,23 @@ def return_of(minutes: Floats, past: Past, chosen: Ints, change: float, now: int
         return None
     # Of all together: a spread that the move itself has widened must not weigh a route down.
     weight = by_series.sum(axis=0) / n.sum()
-    variance = float(weight @ (past.variance[known] * past.phi[known]))
-    gains = change * (n * change / 2 - above) / variance
+    if past.is_of_label:
+        usual = float(weight @ past.mean[known])
+        gains = _of_label(n, above + n * usual, usual, usual + change)
+        gains = gains / float(weight @ past.phi[known])
+    else:
+        variance = float(weight @ (past.variance[known] * past.phi[known]))
+        gains = change * (n * change / 2 - above) / variance
     steps = latest_peak(np.cumsum(gains[::-1])[::-1])
     requests = float(n[-steps:].sum())
     if not requests or gains[-steps:].sum() < PROVEN:
         return None
     return Return(since=now - steps * MINUTE, change=float(above[-steps:].sum()) / requests)
+
+
+def _of_label(n: Floats, labelled: Floats, usual: float, moved: float) -> Floats:
+    """The gains of zeros and ones, which scatter by their share: less at the usual one."""
+    moved = min(moved, 0.98)
+    return np.asarray(
+        labelled * log(usual / moved) + (n - labelled) * log((1 - usual) / (1 - moved))
+    )

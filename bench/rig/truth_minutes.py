@@ -193,7 +193,8 @@ def _of_score(score: Score, facts: RubricFacts) -> Mapping[str, float]:
     is_followed = is_spoken and score.rubric in CHOICE.rubrics
     if score.value is not None and (is_followed or (is_local and score.rubric in CHOICE.local)):
         values[score.rubric] = score.value
-    rates = [*(CHOICE.rates if is_spoken else ()), *(CHOICE.local_rates if is_local else ())]
+    local_rates = (*CHOICE.local_rates, *(name for name in CHOICE.local if ":" in name))
+    rates = [*(CHOICE.rates if is_spoken else ()), *(local_rates if is_local else ())]
     for rate in rates:
         rubric, _, label = rate.partition(":")
         if rubric == score.rubric:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 SLOW = "seconds_total:slow"
 ERROR = "error"
 TRAFFIC = "requests"
+UNSUPPORTED = "groundedness:unsupported"
+"""Given by a local model, to answers under the bar of their route."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,8 +17,8 @@ class SignalChoice:
     """Which signals are summed.
 
     `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
-    by those that local models give, `local_rates` are `rubric:label` of theirs. Measures in
-    `logged` are summed by their natural logarithm. A request is slow over `slow_seconds`, or what
+    by those that local models give, or as `rubric:label` by the share of a label of theirs;
+    `local_rates` are `rubric:label` of theirs that have a ceiling. Measures in `logged` are summed by their natural logarithm. A request is slow over `slow_seconds`, or what
     its route (`route` or `service/route`) says.
     """
 

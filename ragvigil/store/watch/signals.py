@@ -132,7 +132,8 @@ def traces(
 
 def _parameters(choice: SignalChoice) -> dict[str, Any]:
     rates = (*choice.rates, *choice.local_rates)
-    spoken = {rate.partition(":")[0] for rate in rates} | {*choice.rubrics, *choice.local}
+    named = (*rates, *choice.rubrics, *choice.local)
+    spoken = {name.partition(":")[0] for name in named}
     return {
         "rates": list(choice.rates),
         "rubrics": list(choice.rubrics),

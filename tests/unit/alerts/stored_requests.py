@@ -34,6 +34,7 @@ class Served:
     ending: str = ""
     error: str | None = None
     local: float | None = None
+    local_label: str = ""
     query: str | None = None
     is_irrelevant: bool | None = None
     language: float | None = None
@@ -68,6 +69,7 @@ class Served:
                 Score(
                     rubric="groundedness",
                     value=self.local,
+                    label=self.local_label,
                     kind=Kind.MODEL,
                     stream=Stream.PROXY,
                     scorer="m",

@@ -33,6 +33,12 @@ FROM
                 arrayFilter(
                     rate -> is_local AND startsWith(rate, concat(name, ':')), {local_rates:Array(String)}
                 )
+            ),
+            arrayMap(
+                share -> (share, toString(scores.segment), toFloat64(has(parts, splitByChar(':', share)[2]))),
+                arrayFilter(
+                    share -> is_local AND startsWith(share, concat(name, ':')), {local:Array(String)}
+                )
             )
         )) AS one
     FROM scores FINAL

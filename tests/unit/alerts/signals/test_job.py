@@ -259,6 +259,26 @@ def test_local_scores_are_followed_though_a_judge_speaks_for_the_rubric(store: S
     assert {finding.signal for finding in found} == {"groundedness"}
 
 
+def test_the_share_of_a_local_models_label_is_followed_on_all_traffic(store: Store) -> None:
+    """A quarter of the answers is unsupported; what the others have has not moved."""
+    write(store, [replace(request, local=0.9) for request in good(0, NOON - 5 * HOUR, 300)])
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    now = [
+        replace(request, local=0.85, local_label="unsupported") if place % 4 == 0 else request
+        for place, request in enumerate(good(1000, NOON, 60, local=0.9))
+    ]
+    write(store, now)
+    found = [
+        finding for minute in range(5, 65, 5) for finding in job.run(NOON + minute * MINUTE + 31)
+    ]
+    shares = of(tuple(found), "groundedness:unsupported")
+    assert {finding.kind for finding in shares} == {FindingKind.MOVED}
+    bad = {request.outcome().trace.trace_id for request in now if request.local_label}
+    assert shares[-1].traces
+    assert set(shares[-1].traces) <= bad
+
+
 def test_nothing_stored_is_nothing_found(store: Store) -> None:
     job = SignalJob(store, SETTINGS)
     assert [job.run(NOON + minute * MINUTE) for minute in range(3)] == [(), (), ()]
