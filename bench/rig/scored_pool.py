@@ -22,6 +22,7 @@ from ragvigil.model.span import Closed, Span, Trace
 from ragvigil.store.records.traces import RubricFacts
 from scorers.judge.job import families
 from scorers.judge.sampling import is_sampled
+from scorers.label_bars import LabelBars
 from scorers.local.relevance import relevance
 from scorers.record_shape import measure
 from scorers.rubric import load_rubrics
@@ -101,8 +102,8 @@ class ScoredPool(ABC):
             accident=ACCIDENTS[int(trace_id[20:24], 16)],
         )
 
-    def outcome(self, request: Request, serial: int) -> Outcome:
-        """What the pipeline makes of a request; a sample of them is judged."""
+    def outcome(self, request: Request, serial: int, bars: LabelBars) -> Outcome:
+        """What the pipeline makes of a request, with labels by `bars`; a sample is judged."""
         scored = self.scored(
             Case(question=request.question, state=request.state, accident=request.accident)
         )
@@ -112,8 +113,8 @@ class ScoredPool(ABC):
         )
         record = _placed(scored.record, request, trace_id=trace_id, record_id=f"{serial:016x}")
         shape = {**scored.shape, "seconds_total": request.seconds}
-        scores = (*scored.scores, *self._judged(record))
         ended = record.ended_unix_nano
+        scores = (*bars.label(scored.scores, record, ended), *self._judged(record))
         return Outcome(
             trace=Trace(
                 trace_id=trace_id,

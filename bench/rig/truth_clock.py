@@ -29,6 +29,8 @@ from ragvigil.store.settings import StoreSettings
 from ragvigil.store.watch import incidents as stored_incidents
 from ragvigil.store.watch import notices as stored_notices
 from ragvigil.store.watch.incidents import IncidentFilter
+from scorers.calibration.label_bar_job import LabelBarJob
+from scorers.settings import ScorersSettings
 
 SETTLED_SECONDS = 40
 """A turn at this second of a minute sees the minute before as closed."""
@@ -43,10 +45,13 @@ class Rehearsal:
     store: Store
     now: float
     _rows: TraceRows = field(init=False)
+    _bars: LabelBarJob = field(init=False)
     _watch: Watch | None = None
     _serial: int = 0
+    _hour: float = 0.0
 
     def __post_init__(self) -> None:
+        self._bars = LabelBarJob(self.store, ScorersSettings(), clock=lambda: self._hour)
         self._rows = TraceRows(self.pool.facts, replica=self.store.replica, epoch=self.store.epoch)
 
     @property
@@ -65,11 +70,16 @@ class Rehearsal:
 
     def write(self, arrivals: Sequence[Request], *, is_live: bool = True) -> None:
         """Stores what the pipeline makes of these requests, and counts their minutes."""
+        if arrivals and arrivals[0].at // HOUR * HOUR > self._hour:
+            # As the daemon does each hour: it learns of what was stored before.
+            self._hour = arrivals[0].at // HOUR * HOUR
+            self._bars.learn()
         prints = []
         for request in arrivals:
             # Unique over copies of a store, and the same in every rerun.
             self._serial += 1
-            outcome = self.pool.outcome(request, int(request.at) << 24 | self._serial)
+            number = int(request.at) << 24 | self._serial
+            outcome = self.pool.outcome(request, number, self._bars.bars)
             self._rows.add(outcome)
             (scored,) = outcome.records
             name = f"{scored.record.trace_id} {scored.record.record_id}"

@@ -18,8 +18,9 @@ class SignalChoice:
 
     `rates` are `rubric:label` or `rubric:failed`; `rubrics` are followed by their values, `local`
     by those that local models give, or as `rubric:label` by the share of a label of theirs;
-    `local_rates` are `rubric:label` of theirs that have a ceiling. Measures in `logged` are summed by their natural logarithm. A request is slow over `slow_seconds`, or what
-    its route (`route` or `service/route`) says.
+    `local_rates` are `rubric:label` of theirs that have a ceiling. Measures in `logged` are summed
+    by their natural logarithm. A request is slow over `slow_seconds`, or what its route (`route` or
+    `service/route`) says.
     """
 
     rates: Sequence[str]
