@@ -91,22 +91,17 @@ class Shift:
     def bounded_z(self) -> float:
         """The same of values from 0 to 1, or of counts that fell.
 
-        Near the end of their range they have a long tail on the other side.
-        Four answers in a hundred that cite nothing are far off in standard errors where the usual
-        is one, and come by chance: Bennett's inequality (1962) bounds how seldom, by the usual
-        variance and by how far one value can lie from the mean. As the distance of a normal number
-        that is as seldom.
+        Near the end of their range they have a long tail on the other side: four answers in a
+        hundred that cite nothing are far off in standard errors where the usual is one, and come by
+        chance.
         """
         return min(self.z, self.usual_z)
 
     @property
     def usual_z(self) -> float:
-        """The same by that bound alone, whatever the window scatters."""
-        most = max(self.level if self.change < 0 else 1 - self.level, 1e-9)
-        variance = max(self.usual_error**2 * self.n, 1e-12)
-        ratio = most * abs(self.change) / variance
-        nats = self.n * variance / most**2 * ((1 + ratio) * log1p(ratio) - ratio)
-        return sqrt(2 * nats)
+        """The same by how seldom it is, whatever the window scatters."""
+        most = self.level if self.change < 0 else 1 - self.level
+        return bounded_distance(self.n, abs(self.change), self.usual_error**2 * self.n, most)
 
     def certainty(self, signal: Number) -> float:
         """How sure the change is, in standard errors.
@@ -278,6 +273,21 @@ def _agreement(
         per_request = np.where(is_seen[has_enough], 1 / n + 1 / cells_n[has_enough], 0)
     error = np.sqrt((weight**2 * variance * per_request).sum(axis=1))
     return float((side * change / error).min())
+
+
+def bounded_distance(n: float, change: float, variance: float, most: float) -> float:
+    """How far a mean of `n` values is off, as the distance of a normal number that is as seldom.
+
+    Bennett's inequality (1962) bounds how seldom, by the variance of a value and by how far one can
+    lie from the mean at `most`.
+
+    >>> round(bounded_distance(60, 0.25, 0.0475, 0.95), 1)
+    6.0
+    """
+    most, variance = max(most, 1e-9), max(variance, 1e-12)
+    ratio = most * change / variance
+    nats = n * variance / most**2 * ((1 + ratio) * log1p(ratio) - ratio)
+    return sqrt(2 * nats)
 
 
 def latest_peak(since: Floats) -> int:

@@ -15,11 +15,14 @@ from alerts.audits.confidence import could_show
 from alerts.audits.decide import Plan
 from alerts.audits.settings import AuditSettings
 from alerts.deltas.compute import FALSE_ALARM_TICKS, SLACK
+from alerts.signals.catalogue import number
 from alerts.signals.ceilings import OVER, UNUSUAL, evidence
 from alerts.signals.ceilings import WINDOWS as BROKEN_WINDOWS
+from alerts.signals.levels import bounded_distance
 from alerts.signals.moved import LEAST_Z
 from alerts.signals.moved import WINDOWS as MOVED_WINDOWS
 from alerts.signals.settings import BrokenSettings, MovedSettings
+from ragvigil.model.signal import UNSUPPORTED
 
 NOTICE_REQUESTS = 15
 """Requests of a route within which a change is noticed (bench/notices.py)."""
@@ -28,6 +31,8 @@ USUAL_SHARE = 0.05
 """Share of requests that fail on a usual day, where the past is not known."""
 MOVES = (0.5, 1.0)
 """Changes of a number, in standard deviations of single requests."""
+UNSUPPORTED_SHARES = (0.2, 0.3)
+"""Shares of answers that a local model finds unsupported; a twentieth of the healthy ones is."""
 AUDIT_DROPS = (0.12, 0.085, 0.06)
 DRIFT_HOURS = (1, 6, 24, 168)
 TICK_MINUTES = 1.5
@@ -140,6 +145,20 @@ def _moved(service: Service) -> Iterator[Limit]:
             route_minutes=_in_window(n, service.requests / service.routes, MOVED_WINDOWS[-1]),
             pooled_minutes=_in_window(n, service.requests, MOVED_WINDOWS[-1]),
         )
+    for share in UNSUPPORTED_SHARES:
+        n = max(fewest, _least(partial(_is_unusual, share)) or MOST)
+        yield Limit(
+            layer="moved",
+            what=f"{100 * share:.0f} % with the label unsupported",
+            needs=f"{n} answers",
+            route_minutes=_in_window(n, service.requests / service.routes, MOVED_WINDOWS[-1]),
+            pooled_minutes=_in_window(n, service.requests, MOVED_WINDOWS[-1]),
+        )
+
+
+def _is_unusual(share: float, n: int) -> bool:
+    usual = number(UNSUPPORTED).allowed
+    return bounded_distance(n, share - usual, usual * (1 - usual), 1 - usual) >= LEAST_Z
 
 
 def _audit(service: Service) -> Iterator[Limit]:

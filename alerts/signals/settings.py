@@ -102,7 +102,8 @@ class MovedSettings(BaseModel):
     )
     local_rubrics: tuple[str, ...] = Field(
         default=("groundedness", "context_relevance", "answer_relevance"),
-        description="rubrics whose scores by local models are followed",
+        description="rubrics whose scores by local models are followed; of `groundedness` also "
+        "the share of answers labelled `unsupported`",
     )
     measures: tuple[str, ...] = Field(
         default=(

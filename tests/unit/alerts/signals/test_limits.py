@@ -38,6 +38,13 @@ def test_what_is_more_broken_is_seen_sooner() -> None:
     assert minutes[-1] < 5
 
 
+def test_a_label_on_three_of_ten_answers_shows_sooner_than_half_a_deviation_of_a_number() -> None:
+    by_what = {limit.what: limit.pooled_minutes or 1e9 for limit in BY_LAYER["moved"]}
+    labelled = by_what["30 % with the label unsupported"]
+    assert labelled < by_what["20 % with the label unsupported"]
+    assert labelled < by_what["numbers by 0.5 deviations"] < 60
+
+
 def test_without_judgements_no_drop_shows() -> None:
     assert drift_points(0, 0.27) is None
     assert drift_points(1, 0.27) is None
