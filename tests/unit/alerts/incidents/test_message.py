@@ -108,6 +108,9 @@ USED = worse("u", FindingKind.MOVED, "chunk_utilization", Layer.RETRIEVAL, value
 UNFOUNDED = worse(
     "g", FindingKind.AUDIT, "groundedness", Layer.GENERATION, value=0.5, reference=0.8
 )
+LABELLED = worse(
+    "l", FindingKind.MOVED, "groundedness:unsupported", Layer.GENERATION, value=0.3, reference=0.05
+)
 SLOW = worse(
     "t", FindingKind.BROKEN, "seconds_total:slow", Layer.CROSS_CUTTING, value=0.9, reference=0.05
 )
@@ -121,6 +124,7 @@ SLOW = worse(
         ((CITE, UNFOUNDED), UNFOUNDED),  # of equal harm, the layer upstream
         ((SLOW, UNFOUNDED), UNFOUNDED),  # slowness makes no answer worse
         ((USED, CITE), CITE),
+        ((SHORTER, LABELLED), LABELLED),  # a quarter of the answers, and no length
     ],
 )
 def test_what_harms_most_comes_first(findings: tuple[Finding, ...], first: Finding) -> None:

@@ -38,6 +38,8 @@ def moved(signal: str, reference: float, value: float, kind: FindingKind) -> Fin
         ("citations", 2.0, 3.0, True),
         ("answer_words", 40.0, 20.0, False),
         ("answer_words", 20.0, 40.0, False),
+        ("groundedness:unsupported", 0.3, 0.05, True),
+        ("groundedness:unsupported", 0.05, 0.3, False),
     ],
 )
 def test_a_move_is_good_only_towards_the_better_side(
