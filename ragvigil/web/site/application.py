@@ -139,8 +139,8 @@ def api(
 
     `analyst` makes it that of an edge, and returns the address of the analyst; `what` says what
     daemon this is instead. A slow answer passes for new for `keep_seconds` at most; 0 keeps none.
-    What `first` returns is held while a request is answered. With `is_prebuilt` no request waits for
-    routes to be built: 0.12 s, which tests of a few requests need not spend.
+    What `first` returns is held while a request is answered. With `is_prebuilt` no request waits
+    for routes to be built: 0.12 s, which tests of a few requests need not spend.
     Raises ValueError where `tokens_file` holds no token any more.
     """
     parts = None if analyst is None else edge.PARTS
