@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragvigil.model.signal import UNSUPPORTED
+
 FAILED = ":failed"
 MAIN: Mapping[str, Sequence[str]] = {
     "retrieval": (
@@ -39,6 +41,7 @@ MEASURES: Mapping[str, str] = {
     "context_tokens": "tokens of a prompt's context",
     "cost_usd": "cost of a request",
     "error": "requests that fail",
+    UNSUPPORTED: "unsupported answers",
     "score_gap": "gap between retrieval scores",
     "seconds_total": "seconds of a request",
     "seconds_total:slow": "slow requests",

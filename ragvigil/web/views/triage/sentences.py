@@ -9,6 +9,7 @@ from ragvigil.model.figures import between, counted, in_points, listed, score, s
 from ragvigil.model.finding import FindingKind, order
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
+from ragvigil.model.signal import UNSUPPORTED
 from ragvigil.web.rubric_names import base_of, rubric_name
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
@@ -34,6 +35,7 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "error": ("requests to", "fail"),
     "factual_accuracy": ("answers on", "are wrong"),
     "groundedness": ("answers on", "claim what their chunks do not say"),
+    UNSUPPORTED: ("answers on", "claim what their chunks do not say"),
     "grounding": ("answers on", "claim what their chunks do not say"),
     "injected_context": ("chunks on", "carry instructions to the model"),
     "injection_resisted": ("answers on", "obey instructions in chunks"),
@@ -214,8 +216,8 @@ def _is_share(finding: FindingForm) -> bool:
 
 
 def _is_worse(finding: FindingForm) -> bool:
-    """Whether a mean is lower than it was; a broken rate is always too high."""
-    if finding.kind is not FindingKind.MOVED:
+    """Whether a mean is lower than it was; a broken rate, or one that only rises, is too high."""
+    if finding.kind is not FindingKind.MOVED or finding.signal == UNSUPPORTED:
         return True
     return finding.value is not None and finding.value < (finding.reference or 0.0)
 

@@ -99,6 +99,8 @@ def row(*cells: CellForm) -> RouteRowForm:
          "Chunk utilization on /refunds/ask fell by 14 points"),
         ({"kind": "moved", "signal": "groundedness", "value": 0.9, "reference": 0.8},
          "Groundedness on /refunds/ask rose by 10 points"),
+        ({"kind": "moved", "signal": "groundedness:unsupported", "value": 0.3, "reference": 0.05},
+         "Answers on /refunds/ask claim what their chunks do not say"),
         ({"kind": "moved", "signal": "answer_words", "value": 60.0, "reference": 80.0},
          "Answers on /refunds/ask are 25 % shorter"),
         ({"kind": "changed", "words": "prompt without a release: v3 -> v5"},
