@@ -32,8 +32,9 @@ from bench.rig.unseen_answers import is_fit
 from ragvigil.inference.process import Inference
 from ragvigil.inference.settings import InferenceSettings
 from ragvigil.model.record import Citation, Document, RagRecord
+from ragvigil.model.signal import USUAL_SHARE
 from ragvigil.model.wilson import wilson
-from ragvigil.store.issues.spikes import USUAL_SHARE, bar_of
+from ragvigil.store.issues.spikes import bar_of
 from scorers.grounding.entailment import CONTRADICTED, FILE, UNSUPPORTED, WEAK
 from scorers.grounding.model import answer_value, shipped_model
 from scorers.local.entailment import Sentence, sentences_of

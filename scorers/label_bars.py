@@ -27,7 +27,7 @@ from operator import attrgetter
 
 from ragvigil.model.record import RagRecord
 from ragvigil.model.score import Kind, Score
-from ragvigil.store.issues.spikes import USUAL_SHARE
+from ragvigil.model.signal import USUAL_SHARE
 from ragvigil.store.records.record_rows import RubricFacts, segment
 from ragvigil.store.scores.label_bars import LabelBar
 from scorers.grounding.entailment import CONTRADICTED, UNSUPPORTED, WEAK

@@ -10,8 +10,7 @@ from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.model.signal import ERROR, SLOW, UNSUPPORTED, SignalChoice
-from ragvigil.store.issues.spikes import USUAL_SHARE
+from ragvigil.model.signal import ERROR, SLOW, UNSUPPORTED, USUAL_SHARE, SignalChoice
 
 NONE_RELEVANT = "context_relevance:none_relevant"
 """Given by a local model, to every answer that it reads."""

@@ -10,6 +10,8 @@ ERROR = "error"
 TRAFFIC = "requests"
 UNSUPPORTED = "groundedness:unsupported"
 """Given by a local model, to answers under the bar of their route."""
+USUAL_SHARE = 0.05
+"""Of the answers before an incident so many may lie under the bar that is taken from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

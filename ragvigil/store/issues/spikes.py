@@ -14,6 +14,7 @@ from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.issue import MEASURES
 from ragvigil.model.score import Kind, Score
+from ragvigil.model.signal import USUAL_SHARE
 from ragvigil.store.engine.priority import Priority
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ NANOS, DAY = 10**9, 86_400
 FAILED = "failed"
 """The label of a signal that counts answers under a rubric's bar: they fail anyhow."""
 ALL_ROUTES = "*"
-USUAL_SHARE = 0.05
-"""Of the answers before an incident so many may lie under the bar that is taken from them."""
 LEAST_PAST = 100
 """Fewer values of before give no bar."""
 MOST_EARLIER = 1800
