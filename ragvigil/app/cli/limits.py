@@ -19,7 +19,7 @@ WORDS = {
     "broken": "pages; 'too few' is what its longest window cannot prove at this traffic",
     "moved": "length, citations, chunks, local scores: a ticket, and it starts an audit",
     "audit": "pages where the judge confirms 10 points; matched by topic, half the pairs do",
-    "drift": "what the judged sample alone could prove; no detector of lasting drops pages yet",
+    "drift": "a lasting drop pages; here by what the judged sample alone can prove",
 }
 
 
