@@ -16,15 +16,15 @@ FULL_SIZE_ONLY = {
     "api", "clean_stops", "clustering", "clustering_latency", "damage", "drift", "faults",
     "full_disk", "fuzz", "hostile", "ingest", "issues", "judge", "judge_outages", "judge_storm",
     "kill_points", "kill_storm", "newcomer", "notices", "package", "pages", "reloads", "restarts",
-    "signals", "store_outages", "watch",
+    "scaling", "signals", "store_outages", "watch",
 }  # fmt: skip
-"""They take twenty seconds or more, whatever the size: until daemons cluster or start again, the
-late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, or
-hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `proof`,
+"""They take half a minute or more, whatever the size: until daemons cluster or start again, the
+late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, edges
+are many, or hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `proof`,
 `newcomer`, `package-check` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
-LONGEST = ("unseen", "connections", "audits", "relevance")
+LONGEST = ("evaluate", "truth", "sidecar", "footprint", "connections")
 """Started first: no worker is left alone with a long benchmark at the end."""
 
 
