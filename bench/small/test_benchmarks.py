@@ -20,8 +20,8 @@ FULL_SIZE_ONLY = {
 }  # fmt: skip
 """They take half a minute or more, whatever the size: until daemons cluster or start again, the
 late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, edges
-are many, or hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`, `proof`,
-`newcomer`, `package-check` run them."""
+are many, or hundreds of megabytes are installed (`newcomer`, `package`). `make bench`, `storm`,
+`proof`, `newcomer`, `package-check` run them."""
 LIMIT_SECONDS = 1800.0
 """Ten times what the longest takes: machines differ, and others may use this one too."""
 LONGEST = ("evaluate", "truth", "sidecar", "footprint", "connections")
