@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext
@@ -14,6 +15,8 @@ from playwright.sync_api import BrowserContext
 from ragvigil.web.site.parts import PARTS
 from tests.browser.addresses import addresses
 from tests.browser.conftest import Enter, Serve
+from tests.browser.world import PEOPLE, Served
+from tests.patience import PATIENCE_SECONDS
 
 OPTIONS = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice",
@@ -41,6 +44,20 @@ def violations(context: BrowserContext, path: str) -> Iterator[str]:
     page.close()
 
 
+def every_page(site: Served) -> Mapping[str, str]:
+    """The addresses, that of a golden case among them where any answer can be one."""
+    if not site.get("golden")["cases"]:
+        for record in site.get("records", limit=1)["records"]:
+            reply = httpx2.post(
+                f"{site.url}/api/v1/golden",
+                json={"trace_id": record["trace_id"], "record_id": record["record_id"]},
+                headers={"authorization": f"Bearer {PEOPLE['root'][1]}"},
+                timeout=PATIENCE_SECONDS,
+            )
+            reply.raise_for_status()
+    return addresses(site)
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "blocked"])
 @pytest.mark.parametrize("width", [375, 1440])
 @pytest.mark.parametrize("state", ["alarm", "quiet", "empty"])
@@ -52,12 +69,12 @@ def test_axe_finds_nothing(
     context = enter(site, "root", viewport=size, bypass_csp=True)
     if not scripts:
         context.route("**/*.js*", lambda route: route.abort())
-    found = [line for path in addresses(site).values() for line in violations(context, path)]
+    found = [line for path in every_page(site).values() for line in violations(context, path)]
     assert not found, "\n".join(found)
 
 
 def test_every_page_of_the_route_table_is_looked_at(serve: Serve) -> None:
-    paths = [urlsplit(address).path for address in addresses(serve("alarm")).values()]
+    paths = [urlsplit(address).path for address in every_page(serve("alarm")).values()]
     pages = {
         route.path
         for part in PARTS if not part.router.prefix
