@@ -53,10 +53,9 @@ LOSS = frozenset({ChangeKind.DOCUMENTS, ChangeKind.OTHER_CHUNKS})
 MOST_LATE = 15 * MINUTE
 """Most that the beginning may be off of a change that only a share of the requests shows."""
 CITATIONS = "citations"
-COSTLY = frozenset({"seconds_total", "cost_usd"})
-BETTER_LOW = COSTLY | {UNSUPPORTED}
+BETTER_LOW = frozenset({"seconds_total", "cost_usd", UNSUPPORTED})
 """Numbers that are better when they are lower."""
-MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - COSTLY
+MEASURES = frozenset(MovedSettings().measures) - {CITATIONS} - BETTER_LOW
 """Numbers of which neither direction is better."""
 
 

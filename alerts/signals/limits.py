@@ -133,27 +133,24 @@ def _is_broken(share: float, settings: BrokenSettings, n: int) -> bool:
 
 
 def _moved(service: Service) -> Iterator[Limit]:
-    fewest = MovedSettings().fewest_requests
     for sds in MOVES:
-        # The mean of n requests has the standard error sd
-        # sqrt(n).
-        n = max(fewest, math.ceil((LEAST_Z / sds) ** 2))
-        yield Limit(
-            layer="moved",
-            what=f"numbers by {sds:g} deviations",
-            needs=f"{n} requests",
-            route_minutes=_in_window(n, service.requests / service.routes, MOVED_WINDOWS[-1]),
-            pooled_minutes=_in_window(n, service.requests, MOVED_WINDOWS[-1]),
-        )
+        # The mean of n requests has a standard error of one deviation by the root of n.
+        n = math.ceil((LEAST_Z / sds) ** 2)
+        yield _of_moved(service, f"numbers by {sds:g} deviations", n, "requests")
     for share in UNSUPPORTED_SHARES:
-        n = max(fewest, _least(partial(_is_unusual, share)) or MOST)
-        yield Limit(
-            layer="moved",
-            what=f"{100 * share:.0f} % with the label unsupported",
-            needs=f"{n} answers",
-            route_minutes=_in_window(n, service.requests / service.routes, MOVED_WINDOWS[-1]),
-            pooled_minutes=_in_window(n, service.requests, MOVED_WINDOWS[-1]),
-        )
+        n = _least(partial(_is_unusual, share)) or MOST
+        yield _of_moved(service, f"{100 * share:.0f} % with the label unsupported", n, "answers")
+
+
+def _of_moved(service: Service, what: str, least: int, unit: str) -> Limit:
+    n = max(MovedSettings().fewest_requests, least)
+    return Limit(
+        layer="moved",
+        what=what,
+        needs=f"{n} {unit}",
+        route_minutes=_in_window(n, service.requests / service.routes, MOVED_WINDOWS[-1]),
+        pooled_minutes=_in_window(n, service.requests, MOVED_WINDOWS[-1]),
+    )
 
 
 def _is_unusual(share: float, n: int) -> bool:

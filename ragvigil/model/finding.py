@@ -119,11 +119,13 @@ def harm(finding: Harmful) -> float:
     value, reference = finding.value, finding.reference
     if value is None or reference is None or finding.signal in HARMLESS:
         return 0.0
-    if finding.signal == UNSUPPORTED:
-        return min(1.0, max(0.0, value - reference))
-    is_rate = finding.kind is FindingKind.BROKEN
-    is_score = finding.kind in (FindingKind.AUDIT, FindingKind.DRIFT) or finding.signal in QUALITY
-    worse = value if is_rate else reference - value if is_score else 0.0
+    worse = 0.0
+    if finding.kind is FindingKind.BROKEN:
+        worse = value
+    elif finding.signal == UNSUPPORTED:
+        worse = value - reference
+    elif finding.kind in (FindingKind.AUDIT, FindingKind.DRIFT) or finding.signal in QUALITY:
+        worse = reference - value
     return min(1.0, max(0.0, worse))
 
 

@@ -60,8 +60,8 @@ def test_a_page_becomes_a_cause_a_signed_case_and_a_resolved_issue(
     expect(okafor.get_by_role("main")).to_contain_text("resolved")
 
     assert finger.clicks <= MOST_CLICKS
-    (case,) = [case for case in site.get("golden")["cases"] if case["proposed_by"] == "mara"]
-    assert case["approved_by"] == "okafor"
+    (case,) = site.get("golden")["cases"]
+    assert (case["proposed_by"], case["approved_by"]) == ("mara", "okafor")
     issue = site.get(f"issues/{issue_address.rsplit('/', 1)[-1].partition('?')[0]}")
     assert issue["state"] == "resolved"
     assert [event["actor"] for event in issue["events"] if event["verb"] == "resolve"] == ["okafor"]

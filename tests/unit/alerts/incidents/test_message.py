@@ -111,6 +111,9 @@ UNFOUNDED = worse(
 LABELLED = worse(
     "l", FindingKind.MOVED, "groundedness:unsupported", Layer.GENERATION, value=0.3, reference=0.05
 )
+OVER_LIMIT = worse(
+    "o", FindingKind.BROKEN, "groundedness:unsupported", Layer.GENERATION, value=0.4, reference=0.3
+)
 SLOW = worse(
     "t", FindingKind.BROKEN, "seconds_total:slow", Layer.CROSS_CUTTING, value=0.9, reference=0.05
 )
@@ -124,6 +127,7 @@ SLOW = worse(
         ((CITE, UNFOUNDED), UNFOUNDED),  # of equal harm, the layer upstream
         ((SLOW, UNFOUNDED), UNFOUNDED),  # slowness makes no answer worse
         ((USED, CITE), CITE),
+        ((CITE, OVER_LIMIT), OVER_LIMIT),  # a broken rate counts its answers, whatever its ceiling
         ((SHORTER, LABELLED), LABELLED),  # a quarter of the answers, and no length
     ],
 )
