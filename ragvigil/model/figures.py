@@ -180,6 +180,16 @@ def clock_time(time: datetime) -> str:
     return f"{time.astimezone(UTC):%H:%M:%S} UTC"
 
 
+def date_time(time: datetime) -> str:
+    """A day of the year and the minute, for what is read at another time than it was written.
+
+    >>> date_time(datetime(2026, 11, 2, 7, 24, 10, tzinfo=UTC))
+    '2 Nov 07:24 UTC'
+    """
+    time = time.astimezone(UTC)
+    return f"{time.day} {MONTHS[time.month - 1]} {time:%H:%M} UTC"
+
+
 def moment(time: datetime | None, now: datetime) -> str:
     """A time as seen from `now`, in UTC: no more of its date than is needed.
 

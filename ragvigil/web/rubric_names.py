@@ -41,13 +41,13 @@ MEASURES: Mapping[str, str] = {
     "context_tokens": "tokens of a prompt's context",
     "cost_usd": "cost of a request",
     "error": "requests that fail",
-    UNSUPPORTED: "unsupported answers",
     "score_gap": "gap between retrieval scores",
     "seconds_total": "seconds of a request",
     "seconds_total:slow": "slow requests",
     "top_score": "best retrieval score",
+    UNSUPPORTED: "unsupported answers",
 }
-"""Signals that no rubric gives."""
+"""Signals that no rubric gives, and a label's share that has a name of its own."""
 
 
 def rubric_name(signal: str) -> str:

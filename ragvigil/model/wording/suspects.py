@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ragvigil.model.figures import date_time
 from ragvigil.model.incident import RERANKER, Incident
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 
@@ -96,7 +97,7 @@ def change_words(incident: Incident) -> str:
     layer = LAYERS.get(incident.cause, "") if incident.cause else ""
     what = "reranking got worse" if incident.verdict.part == RERANKER else layer
     began = datetime.fromtimestamp(incident.since_unix_nano // NANOS, UTC)
-    since = f"since {began:%-d %b %H:%M} UTC"
+    since = f"since {date_time(began)}"
     return f"{since}, {what}" if what else since
 
 

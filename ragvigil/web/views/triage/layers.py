@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from ragvigil.model.delta import Moved
-from ragvigil.model.figures import counted, duration, in_points, spelled
+from ragvigil.model.figures import counted, duration, in_points, sentence, spelled
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.score import Layer
 from ragvigil.web.rubric_names import (
@@ -175,7 +175,7 @@ def table_sentence(rows: Sequence[RouteRowForm]) -> str:
     unsaid = sum(row.unknown for row in rows if row.state is not State.UNKNOWN)
     checks = f"{spelled(unsaid)} check{'s' * (unsaid > 1)}"
     more = f", {checks} cannot tell yet" if unsaid else ""
-    return f"{text[0].upper()}{text[1:]}{more}"
+    return sentence(f"{text}{more}")
 
 
 def _all_hold(rows: Sequence[RouteRowForm]) -> str:

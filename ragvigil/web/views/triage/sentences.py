@@ -10,7 +10,7 @@ from ragvigil.model.finding import FindingKind, order
 from ragvigil.model.incident import IncidentState, Severity
 from ragvigil.model.notice import Cause
 from ragvigil.model.signal import UNSUPPORTED
-from ragvigil.web.rubric_names import base_of, rubric_name
+from ragvigil.web.rubric_names import FAILED, base_of, rubric_name
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.incidents import FindingForm, IncidentForm, SuspectForm
 from ragvigil.web.views.triage.layers import CellForm
@@ -138,7 +138,7 @@ def owner_words(incident: IncidentForm) -> str:
 def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, str]:
     """How much worse it is, and what that rests on; `cell` is the same rubric's mean of 6 h."""
     if cell is not None and cell.delta is not None and not cell.words:
-        by = f"{in_points(cell.delta)} of {rubric_name(cell.rubric)}, to {score(cell.mean)}"
+        by = _points_of(cell.rubric, cell.delta, cell.mean)
         answers = counted(cell.n, "answer")
         return by, f"{between(cell.low, cell.high)}, from {answers} in 6 h"
     if finding.value is None:
@@ -152,10 +152,16 @@ def worse_by(finding: FindingForm, cell: CellForm | None = None) -> tuple[str, s
     if not _is_share(finding):
         of = ", ".join(part for part in (rubric_name(finding.signal), n) if part)
         return f"from {finding.reference:.3g} to {finding.value:.3g}", of
-    points = in_points(finding.value - finding.reference)
-    by = f"{points} of {rubric_name(finding.signal)}, to {score(finding.value)}"
+    by = _points_of(finding.signal, finding.value - finding.reference, finding.value)
     interval = between(finding.low, finding.high) if finding.low is not None else ""
     return by, ", ".join(part for part in (interval, n) if part)
+
+
+def _points_of(signal: str, change: float, level: float | None) -> str:
+    """By how much a mean or a share changed; a share of failures is not its rubric's mean."""
+    name = rubric_name(signal)
+    of = f"answers that fail {name}" if signal.endswith(FAILED) else name
+    return f"{in_points(change)} of {of}, to {score(level)}"
 
 
 def layer_words(incident: IncidentForm) -> str:

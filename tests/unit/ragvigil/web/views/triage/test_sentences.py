@@ -131,11 +131,15 @@ def test_how_much_worse_is_said_by_the_mean_where_there_is_one() -> None:
     )
     assert worse_by(finding()) == ("93 % of 41 answers", "its ceiling is 30 %")
     assert worse_by(finding(value=None)) == ("not measured", "")
-    drop = finding(FindingKind.DRIFT, value=0.64, reference=0.95, low=-0.4, high=-0.2)
+    drop = finding(
+        FindingKind.DRIFT, signal="groundedness", value=0.64, reference=0.95, low=-0.4, high=-0.2
+    )
     assert worse_by(drop) == (
-        "31 points of citation validity, to 0.64",
+        "31 points of groundedness, to 0.64",
         "between 20 and 40, from 41 answers",
     )
+    rise = finding(FindingKind.DRIFT, value=0.42, reference=0.11)
+    assert worse_by(rise)[0] == "31 points of answers that fail citation validity, to 0.42"
 
 
 @pytest.mark.parametrize(
