@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser import world as made
 from tests.browser.world import PEOPLE, Served, served
+from tests.patience import PATIENCE_SECONDS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
 expect.set_options(timeout=60_000)
@@ -27,6 +29,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "world" in getattr(item, "fixturenames", ()):
             item.add_marker("world")
+
+
+def post_as_root(site: Served, path: str, body: Mapping[str, object]) -> httpx2.Response:
+    """What the API answers to a post of somebody who may do everything."""
+    return httpx2.post(
+        f"{site.url}/api/v1/{path}",
+        json=body,
+        headers={"authorization": f"Bearer {PEOPLE['root'][1]}"},
+        timeout=PATIENCE_SECONDS,
+    )
 
 
 @pytest.fixture(scope="session")

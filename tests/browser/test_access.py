@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import BrowserContext
 
 from ragvigil.web.site.parts import PARTS
 from tests.browser.addresses import addresses
-from tests.browser.conftest import Enter, Serve
-from tests.browser.world import PEOPLE, Served
-from tests.patience import PATIENCE_SECONDS
+from tests.browser.conftest import Enter, Serve, post_as_root
+from tests.browser.world import Served
 
 OPTIONS = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice",
@@ -45,16 +43,11 @@ def violations(context: BrowserContext, path: str) -> Iterator[str]:
 
 
 def every_page(site: Served) -> Mapping[str, str]:
-    """The addresses, that of a golden case among them where any answer can be one."""
+    """The addresses, that of a golden case among them: the world has answers alone."""
     if not site.get("golden")["cases"]:
         for record in site.get("records", limit=1)["records"]:
-            reply = httpx2.post(
-                f"{site.url}/api/v1/golden",
-                json={"trace_id": record["trace_id"], "record_id": record["record_id"]},
-                headers={"authorization": f"Bearer {PEOPLE['root'][1]}"},
-                timeout=PATIENCE_SECONDS,
-            )
-            reply.raise_for_status()
+            ids = {"trace_id": record["trace_id"], "record_id": record["record_id"]}
+            post_as_root(site, "golden", ids).raise_for_status()
     return addresses(site)
 
 

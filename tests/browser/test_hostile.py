@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.addresses import addresses
-from tests.browser.conftest import Enter, Serve
+from tests.browser.conftest import Enter, Serve, post_as_root
 from tests.browser.payloads import PAYLOADS
 from tests.browser.world import PEOPLE, Served
 from tests.patience import PATIENCE_SECONDS
@@ -115,12 +115,9 @@ def _write(site: Served) -> None:
             post("golden", ids)
 
 
-def _poster(site: Served):  # type: ignore[no-untyped-def]
-    headers = {"authorization": f"Bearer {PEOPLE['root'][1]}"}
-
+def _poster(site: Served) -> Callable[[str, dict[str, object]], None]:
     def post(path: str, body: dict[str, object]) -> None:
-        url = f"{site.url}/api/v1/{path}"
-        reply = httpx2.post(url, json=body, headers=headers, timeout=PATIENCE_SECONDS)
+        reply = post_as_root(site, path, body)
         assert reply.status_code < 500, reply.text
 
     return post
