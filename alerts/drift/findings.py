@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from alerts.drift.detect import recent_bounds
-from alerts.drift.followed import Followed, is_rate
+from alerts.drift.followed import Followed
 from alerts.drift.state import DAY, DriftState
 from alerts.signals.catalogue import BY_SIGNAL, POOL
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.score import Kind
+from ragvigil.model.signal import is_rate
 
 NANOS = 10**9
 TWO_SIDED = 1.96

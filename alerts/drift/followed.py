@@ -13,23 +13,15 @@ from alerts.drift.state import DriftState, Floats, Ints, States, empty, numbers,
 from alerts.signals.catalogue import POOL
 from ragvigil.model.delta import Series
 from ragvigil.model.score import Kind
-from ragvigil.model.signal import ERROR
+from ragvigil.model.signal import is_rate
 
 SLOWEST_TICKS = 36
 """An alarm on all traffic takes three hours at least: one question that many ask for an hour is no
 drop, and what is broken has a ceiling that pages within minutes."""
 IDLE_SECONDS = 2 * 86_400
 """A series without scores for this long is followed no more; its alarm ends."""
-
-
-THUMBS = "thumbs_down"
 ON_ALL_TRAFFIC = frozenset({"chunk_utilization", "citation_coverage"})
 """Rubrics that every answer is scored by; all others are scored on a sample."""
-
-
-def is_rate(signal: str) -> bool:
-    """Whether a signal is a share of bad answers, whose scores are followed upside down."""
-    return ":" in signal or signal in (ERROR, THUMBS)
 
 
 def is_sampled(series: Series) -> bool:

@@ -15,7 +15,7 @@ from alerts.drift.boosts import LASTS_SECONDS, boosted
 from alerts.drift.bridge import Offset, bridged, offset
 from alerts.drift.detect import DOWN, DriftRules, accept, threshold
 from alerts.drift.findings import finding, finding_id
-from alerts.drift.followed import IDLE_SECONDS, THUMBS, Followed, is_rate
+from alerts.drift.followed import IDLE_SECONDS, Followed
 from alerts.drift.settings import DriftSettings
 from alerts.drift.sight import look
 from alerts.drift.sources import PAST_DAYS, Scores, Source, sources
@@ -24,6 +24,7 @@ from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import Notice
 from ragvigil.model.score import Kind
+from ragvigil.model.signal import THUMBS, is_rate
 from ragvigil.store.engine.errors import QueryFailed
 from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import canary

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from alerts.drift.followed import THUMBS
 from alerts.drift.settings import DriftSettings
 from alerts.drift.state import Floats, Ints
 from ragvigil.model.delta import TICK_SECONDS, Series
 from ragvigil.model.score import Layer
+from ragvigil.model.signal import THUMBS
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import drift as stored
 from ragvigil.store.watch import signals

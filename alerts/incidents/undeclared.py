@@ -34,8 +34,8 @@ SAID_WHOLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedAudit:
-    """An audit that has ended; `sources` are the ids of the notices it answers for."""
+class DecidedAudit:
+    """An audit that knows whether anything dropped; `sources` are the ids of its notices."""
 
     sources: tuple[str, ...]
     ended_unix_nano: int
@@ -43,7 +43,7 @@ class EndedAudit:
 
 def undeclared(
     notices: Collection[Notice],
-    audits: Iterable[EndedAudit],
+    audits: Iterable[DecidedAudit],
     now: int,
     settings: IncidentSettings,
 ) -> tuple[Finding, ...]:
@@ -51,9 +51,9 @@ def undeclared(
 
     `notices` are those of the last day, deploy marks included; `now` is in nanoseconds.
     """
-    ended = list(audits)
+    decided = list(audits)
     return tuple(
-        _finding(change, _over(change, notices, ended, now, settings), now)
+        _finding(change, _over(change, notices, decided, now, settings), now)
         for change in notices
         if not change.is_declared
         and not is_fix(change, notices)
@@ -75,7 +75,7 @@ def _is_declared(change: Notice, notices: Iterable[Notice]) -> bool:
 def _over(
     change: Notice,
     notices: Iterable[Notice],
-    audits: Iterable[EndedAudit],
+    audits: Iterable[DecidedAudit],
     now: int,
     settings: IncidentSettings,
 ) -> int:

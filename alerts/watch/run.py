@@ -9,7 +9,7 @@ from alerts.drift.job import DriftJob
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
-from alerts.incidents.undeclared import EndedAudit, undeclared
+from alerts.incidents.undeclared import DecidedAudit, undeclared
 from alerts.limits.job import LimitJob
 from alerts.limits.trial import Trial
 from alerts.notices.blind import NO_MENDING, Mending
@@ -93,7 +93,7 @@ class Watch:
         audited = self._auditing.run(now, noticed, self.incidents.deploys, moved)
         changed = undeclared(
             tuple(changes.values()),
-            (_ended_audit(audit) for audit in self._auditing.audits if not audit.is_running),
+            (_decided_audit(audit) for audit in self._auditing.audits if audit.has_decided),
             int(now * NANOS),
             self._alerts.incidents,
         )
@@ -143,5 +143,5 @@ class Watch:
         return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
 
 
-def _ended_audit(audit: Audit) -> EndedAudit:
-    return EndedAudit(sources=audit.sources, ended_unix_nano=audit.ended_unix_nano)
+def _decided_audit(audit: Audit) -> DecidedAudit:
+    return DecidedAudit(sources=audit.sources, ended_unix_nano=audit.ended_unix_nano)

@@ -76,6 +76,11 @@ class Audit:
         """Whether it still judges pairs; it may have confirmed a drop already."""
         return not self.ended_unix_nano
 
+    @property
+    def has_decided(self) -> bool:
+        """Whether it is over and knows: a drop, or none that matters."""
+        return not self.is_running and self.state is not AuditState.UNDECIDED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:

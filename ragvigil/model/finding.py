@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
-from ragvigil.model.signal import SLOW, TRAFFIC, UNSUPPORTED
+from ragvigil.model.signal import SLOW, TRAFFIC, UNSUPPORTED, is_rate
 
 
 class FindingKind(StrEnum):
@@ -41,8 +41,8 @@ WEIGHT = (
     FindingKind.BLIND,
 )
 """Kinds of findings, the one that proves most first."""
-QUALITY = frozenset({"answer_relevance", "context_relevance", "groundedness"})
-"""Numbers whose fall makes answers worse; others that move say only that something changed."""
+QUALITY = frozenset({"answer_relevance", "context_relevance", "groundedness", UNSUPPORTED})
+"""Numbers that move with the quality of answers; others say only that something changed."""
 HARMLESS = frozenset({SLOW, TRAFFIC})
 """Rates that make no answer worse."""
 UPSTREAM = (Layer.RETRIEVAL, Layer.GENERATION, Layer.CROSS_CUTTING)
@@ -114,7 +114,8 @@ class Harmful(Protocol):
 def harm(finding: Harmful) -> float:
     """About which share of the answers a finding says are worse for their users, 0 to 1.
 
-    A broken rate counts them; a mean of a rubric that fell by 0.2 stands for a fifth of them.
+    A broken rate counts them; a rate that rose, or a mean of a rubric that fell, by 0.2 stands for
+    a fifth of them.
     """
     value, reference = finding.value, finding.reference
     if value is None or reference is None or finding.signal in HARMLESS:
@@ -122,10 +123,8 @@ def harm(finding: Harmful) -> float:
     worse = 0.0
     if finding.kind is FindingKind.BROKEN:
         worse = value
-    elif finding.signal == UNSUPPORTED:
-        worse = value - reference
     elif finding.kind in (FindingKind.AUDIT, FindingKind.DRIFT) or finding.signal in QUALITY:
-        worse = reference - value
+        worse = value - reference if is_rate(finding.signal) else reference - value
     return min(1.0, max(0.0, worse))
 
 

@@ -8,10 +8,16 @@ from dataclasses import dataclass, field
 SLOW = "seconds_total:slow"
 ERROR = "error"
 TRAFFIC = "requests"
+THUMBS = "thumbs_down"
 UNSUPPORTED = "groundedness:unsupported"
 """Given by a local model, to answers under the bar of their route."""
 USUAL_SHARE = 0.05
 """Of the answers before an incident so many may lie under the bar that is taken from them."""
+
+
+def is_rate(signal: str) -> bool:
+    """Whether a signal is a share of bad answers: the higher, the worse."""
+    return ":" in signal or signal in (ERROR, THUMBS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,7 +182,8 @@ def _together(dollars: Iterable[float | None]) -> float | None:
 
 
 def _refused() -> Iterator[RefusalForm]:
-    for family in REGISTRY.collect():
+    # All metrics together take 20 ms to read.
+    for family in REGISTRY.restricted_registry(REFUSALS).collect():
         for sample in family.samples:
             if sample.name in REFUSALS and sample.value:
                 reason = sample.labels.get("reason") or ", ".join(sample.labels.values())

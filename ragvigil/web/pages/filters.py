@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ragvigil.model import figures
 from ragvigil.web.rubric_names import rubric_name
@@ -73,6 +74,11 @@ def clock_time(moment: datetime) -> str:
     return _element(moment, figures.clock_time(moment), "clock")
 
 
+def commands(text: str) -> Markup:
+    """A text in which what stands between backticks is a command."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def _element(moment: datetime | None, words: str, form: str) -> str:
     if moment is None:
         return words
@@ -84,6 +90,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "between": figures.between,
     "chosen_time": chosen_time,
     "clock_time": clock_time,
+    "commands": commands,
     "count": figures.count,
     "counted": figures.counted,
     "day": day,

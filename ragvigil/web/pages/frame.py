@@ -37,6 +37,8 @@ PAGES = Environment(
     finalize=_shown,
     trim_blocks=True,
     lstrip_blocks=True,
+    # An upgrade under a daemon that runs must not give its code the templates of another version.
+    auto_reload=False,
 )
 PAGES.filters.update(FILTERS)
 PAGES.globals["static"] = static_url

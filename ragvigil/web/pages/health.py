@@ -18,7 +18,7 @@ from ragvigil.web.views.health.coverage import coverage, field_name
 from ragvigil.web.views.health.daemon_checks import books, difference
 from ragvigil.web.views.health.kinds import Evidence
 from ragvigil.web.views.health.report import SettingsForm
-from ragvigil.web.views.ledger import LedgerForm
+from ragvigil.web.views.ledger import LedgerForm, RecordLedger
 
 router = APIRouter()
 
@@ -35,24 +35,8 @@ DOCTOR_SECONDS = 30.0
 )
 def health(request: Request) -> HTMLResponse:
     """The books, every check with what mends it, fields, refusals, acts, jobs and settings."""
-    status, state = service_api.status(request), request.app.state
-    has_report = state.health is not None
-    ledger = LedgerForm.model_validate({"spans": status["spans"], "records": status["traces"]})
-    doctor, report, judged, acts = together(
-        lambda: state.store.kept.of(
-            "doctor", state.status.doctor, lasts=True, new_seconds=DOCTOR_SECONDS
-        ),
-        lambda: health_api.health_report(request) if has_report else None,
-        lambda: judges_api.judges(request).judges,
-        lambda: _acts(request),
-    )
-    evidence = Evidence(
-        status=status,
-        ledger=ledger.spans,
-        doctor=doctor,
-        judges=judged,
-        report=report,
-    )
+    evidence, records, acts = _evidence(request)
+    spans, doctor = evidence.ledger, evidence.doctor
     found = checks(evidence)
     return render(
         request,
@@ -62,17 +46,36 @@ def health(request: Request) -> HTMLResponse:
         is_refreshed=True,
         checks=found,
         table_sentence=table_sentence(found),
-        books=books(ledger.spans),
-        spans=ledger.spans,
-        difference=difference(ledger.spans),
-        records=ledger.records,
+        books=books(spans),
+        spans=spans,
+        difference=difference(spans),
+        records=records,
         coverage=coverage(doctor),
         field_name=field_name,
         sources=[source for source in doctor.sources if not source.answers],
-        report=report,
+        report=evidence.report,
         acts=acts,
-        settings=_settings(request) if has_report else None,
+        settings=_settings(request) if evidence.report else None,
     )
+
+
+def _evidence(request: Request) -> tuple[Evidence, RecordLedger, list[ActForm]]:
+    """What the checks are made from, traces by outcome, and the newest acts."""
+    state = request.app.state
+    status, doctor, report, judged, acts = together(
+        lambda: service_api.status(request),
+        lambda: state.store.kept.of(
+            "doctor", state.status.doctor, lasts=True, new_seconds=DOCTOR_SECONDS
+        ),
+        lambda: health_api.health_report(request) if state.health is not None else None,
+        lambda: judges_api.judges(request).judges,
+        lambda: _acts(request),
+    )
+    ledger = LedgerForm.model_validate({"spans": status["spans"], "records": status["traces"]})
+    evidence = Evidence(
+        status=status, ledger=ledger.spans, doctor=doctor, judges=judged, report=report
+    )
+    return evidence, ledger.records, acts
 
 
 def _acts(request: Request) -> list[ActForm]:

@@ -24,8 +24,7 @@ def judge(evidence: Evidence) -> Iterator[Check]:
             fix='[judge]\nmodel = "openai:gpt-5-mini"\ndaily_money = 5.00',
         )
         return
-    failures = ", ".join(judge.get("failures_by_kind") or ()) or "none"
-    calls = f"{counted(int(judge.get('calls') or 0), 'question')}, without an answer: {failures}"
+    calls = _calls(int(judge.get("calls") or 0), judge.get("failures_by_kind") or ())
     if judge.get("state") == "fails":
         yield Check(
             name="Judge",
@@ -36,7 +35,7 @@ def judge(evidence: Evidence) -> Iterator[Check]:
     else:
         state = "was not asked yet" if judge.get("state") == "not asked yet" else "answers"
         waiting = counted(int(judge.get("waiting") or 0), "answer")
-        words = f"{judge.get('model')} {state}. {calls}, since the start; waiting: {waiting}."
+        words = f"{judge.get('model')} {state}. {calls}; waiting: {waiting}."
         yield Check(name="Judge", verdict=Verdict.HOLDS, words=words)
     thinning = float(judge.get("thinning") or 1.0)
     spent = f"{judge.get('spent_today')} spent today"
@@ -50,6 +49,13 @@ def judge(evidence: Evidence) -> Iterator[Check]:
     else:
         words = f"{sentence(spent)}; all of the sample is judged."
         yield Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
+
+
+def _calls(calls: int, failures: Iterable[str]) -> str:
+    """How many questions it was asked since the start, and how those failed that did."""
+    asked = f"{counted(calls, 'question') if calls else 'No question'} since the start"
+    kinds = ", ".join(failures)
+    return f"{asked}, some failed: {kinds}" if kinds else asked
 
 
 def cost_words(cost: JudgeCostForm | None) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from alerts.drift.followed import THUMBS
 from alerts.drift.job import DriftJob
 from alerts.drift.settings import DriftSettings
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.settings import IncidentSettings
 from ragvigil.model.finding import Finding
 from ragvigil.model.incident import Severity
+from ragvigil.model.signal import THUMBS
 from ragvigil.store.engine.store import Store
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.undeclared import EndedAudit, undeclared
+from alerts.incidents.undeclared import DecidedAudit, undeclared
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
@@ -39,7 +39,7 @@ RELEASE = replace(
 SOON = NOON + 10 * MINUTE
 
 
-def only(*notices: Notice, audits: tuple[EndedAudit, ...] = (), now: int = SOON) -> Finding:
+def only(*notices: Notice, audits: tuple[DecidedAudit, ...] = (), now: int = SOON) -> Finding:
     (found,) = undeclared(notices, audits, now, SETTINGS)
     return found
 
@@ -83,12 +83,12 @@ def test_what_is_put_back_is_over_and_putting_it_back_is_no_other_ticket() -> No
 
 
 def test_an_audit_of_the_change_ends_the_ticket() -> None:
-    audit = EndedAudit(sources=("n0", GONE.notice_id), ended_unix_nano=NOON + 40 * MINUTE)
+    audit = DecidedAudit(sources=("n0", GONE.notice_id), ended_unix_nano=NOON + 40 * MINUTE)
     assert only(GONE, audits=(audit,)).cleared_unix_nano == audit.ended_unix_nano
 
 
 def test_an_audit_of_another_change_of_the_same_minute_leaves_the_ticket() -> None:
-    other = EndedAudit(sources=("n0",), ended_unix_nano=NOON + 40 * MINUTE)
+    other = DecidedAudit(sources=("n0",), ended_unix_nano=NOON + 40 * MINUTE)
     assert only(GONE, audits=(other,)).is_open
 
 

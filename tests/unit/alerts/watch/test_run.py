@@ -9,25 +9,34 @@ from prometheus_client import CollectorRegistry
 
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watch
+from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.notice import ChangeKind
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.engine.store import Store
+from ragvigil.store.watch import audits
 from scorers.judge.job import JudgeJob
 from scorers.judge.settings import JudgeSettings
 from tests.outcomes import SECOND
 from tests.unit.alerts.notices.test_job import FEW, START, changed, offer, usual
 
+NOW = START + 1800 * SECOND
+
 
 @pytest.fixture
 def watching(store: Store, tmp_path: Path) -> Watch:
+    return watch(store, tmp_path)
+
+
+def watch(store: Store, tmp_path: Path) -> Watch:
+    """A watch that knows what the store holds, half an hour after the change."""
     judging = JudgeJob(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
     return Watch(
         store,
         AlertsSettings(notices=FEW),
         MetricsSettings(),
         judging,
-        clock=lambda: START / SECOND + 1800,
+        clock=lambda: NOW / SECOND,
     )
 
 
@@ -55,3 +64,28 @@ def test_a_turn_that_fails_after_a_change_was_noticed_tells_it_in_the_next(
     watching.run()
     assert len(watching.incidents.open_incidents()) == 1
     assert noticed(watching) == 1
+
+
+@pytest.mark.parametrize("state", [AuditState.UNDECIDED, AuditState.STEADY])
+def test_an_audit_that_could_not_decide_leaves_the_ticket_of_its_change(
+    store: Store, tmp_path: Path, watching: Watch, state: AuditState
+) -> None:
+    offer(watching.noticing, [*usual(), *changed(120, 150, prompt="v2")])
+    watching.run()
+    (change,) = watching.incidents.changes()
+    audit = Audit(
+        audit_id="a",
+        service=change.service,
+        environment=change.environment,
+        anchor_unix_nano=change.since_unix_nano,
+        started_unix_nano=change.noticed_unix_nano,
+        ended_unix_nano=NOW,
+        sources=(change.notice_id,),
+        state=state,
+    )
+    store.write(audits.batch(audit, (), NOW))
+    later = watch(store, tmp_path)
+    later.run()
+    (incident,) = later.incidents.open_incidents()
+    (finding,) = incident.findings
+    assert finding.is_open == (state is AuditState.UNDECIDED)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from jinja2 import DictLoader
+from markupsafe import escape
 
 from ragvigil.model.issue import IssueState
 from ragvigil.model.score import Layer
@@ -140,3 +142,16 @@ def test_what_was_done_is_said_in_a_sentence_and_never_in_the_readers_words() ->
     html = shown(done=HOSTILE)
     assert "Done." in html
     assert "alert(1)" not in html.partition("<main")[2]
+
+
+def test_an_upgrade_of_the_files_leaves_the_pages_of_a_daemon_that_runs() -> None:
+    files = {"now.html": "{{ 1 }} of this version"}
+    pages = PAGES.overlay(loader=DictLoader(files))
+    before = pages.get_template("now.html").render()
+    files["now.html"] = "{{ 1 | filter_of_the_next_version }}"
+    assert pages.get_template("now.html").render() == before
+
+
+def test_what_stands_between_backticks_is_a_command() -> None:
+    html = shown("{{ words | commands }}", words=f"ask `ragvigil why`, `{HOSTILE}")
+    assert html == f"ask <code>ragvigil why</code>, `{escape(HOSTILE)}"
