@@ -61,9 +61,9 @@ def count(samples: Sequence[SampledMembers]) -> Count:
     )
 
 
-def harmed(samples: Sequence[SampledMembers]) -> float:
-    """Answers that an issue harmed in the last 24 hours, estimated."""
-    return count([replace(sample, members=sample.last_day) for sample in samples]).about
+def harmed(samples: Sequence[SampledMembers]) -> Count:
+    """Answers that an issue harmed in the last 24 hours."""
+    return count([replace(sample, members=sample.last_day) for sample in samples])
 
 
 def per_day(issue: Issue, harmed_answers: float, now: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from clustering.issues.counts import Count
 from clustering.issues.job import IssueJob
 from clustering.issues.message import lines, message
 from clustering.issues.redirects import IssueRedirects
@@ -58,12 +59,17 @@ class _SizedIssue:
 
     issue: Issue
     samples: Sequence[SampledMembers]
-    harmed: float
+    harmed: Count
     now: float
 
     @property
     def harmed_per_day(self) -> float:
-        return per_day(self.issue, self.harmed, self.now)
+        return per_day(self.issue, self.harmed.about, self.now)
+
+    @property
+    def surely_harmed_per_day(self) -> float:
+        """The lower bound: nine of a small sample go behind fifty that were seen."""
+        return per_day(self.issue, self.harmed.low, self.now)
 
 
 class Issues:
@@ -84,7 +90,7 @@ class Issues:
         self._traffic = IssueTraffic(store, clock)
 
     def find(self, filter_: stored.IssueFilter, after: str = "") -> forms.IssuesForm:
-        """Issues that match, those that harm most answers first. Raises NotListed."""
+        """Issues that match, those that surely harm most answers first. Raises NotListed."""
         redirects = self._redirects()
         sized = self._sized(redirects.find(filter_), redirects)
         sized.sort(key=_urgency)
@@ -235,7 +241,7 @@ class Issues:
                 days=days(each.samples),
                 message=lines(message(each.issue, count(each.samples), self._url, retired)),
                 harmed_per_day=each.harmed_per_day,
-                traffic=traffic(each.harmed, answers.get(each.issue.issue_id, 0)),
+                traffic=traffic(each.harmed.about, answers.get(each.issue.issue_id, 0)),
             )
             for each in sized
         ]
@@ -284,7 +290,7 @@ def _explaining_errors(issue_id: str) -> Iterator[None]:
 
 
 def _urgency(sized: _SizedIssue) -> tuple[bool, float, str]:
-    return (sized.issue.state in SETTLED, -sized.harmed_per_day, sized.issue.issue_id)
+    return (sized.issue.state in SETTLED, -sized.surely_harmed_per_day, sized.issue.issue_id)
 
 
 def _page(ids: Sequence[str], after: str, limit: int) -> tuple[slice, str | None]:

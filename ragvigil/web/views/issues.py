@@ -98,7 +98,10 @@ class BackgroundForm(BaseModel):
 
 
 class IssuesForm(BaseModel):
-    """Issues, those that harm most answers first; resolved and ignored ones last."""
+    """Issues, those first that surely harm most answers; resolved and ignored ones last.
+
+    The lower bound of the estimate decides: a few answers of a small sample are no sure harm.
+    """
 
     issues: list[IssueForm]
     found: int = Field(description="how many match, shown or not")

@@ -111,6 +111,19 @@ async def test_the_issue_that_harms_most_answers_stands_first(store: Store, tess
     assert "Not grouped: 0 answers" in page
 
 
+async def test_nine_of_a_small_sample_stand_behind_fifty_that_were_seen(
+    store: Store, tess: Reader
+) -> None:
+    since = (NOW - 2 * HOUR) * NANOS
+    sampled = [failure(10 + n, ago=600 + n, inclusion_probability=0.1) for n in range(9)]
+    keep(store, sampled, issue("few", members=9, first_unix_nano=since))
+    seen = [failure(100 + n, ago=60 + n) for n in range(54)]
+    keep(store, seen, issue("seen", members=54, first_unix_nano=since))
+    page = await tess.page("/issues")
+    assert titles(page) == ["seen", "few"]
+    assert "about 90" in page
+
+
 async def test_the_scope_and_filters_choose_and_what_they_hide_is_counted(
     store: Store, tess: Reader
 ) -> None:
