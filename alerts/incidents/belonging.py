@@ -36,6 +36,8 @@ TORN = "citation_validity"
 """What is held against the texts of chunks: cut anew, another chunk holds what an answer cites."""
 CUT = frozenset({ChangeKind.RECHUNKED, ChangeKind.REINDEXED})
 """Changes of the texts of chunks by which citations are torn."""
+ORDER = frozenset({"context_order", str(ChangeKind.OTHER_ORDER)})
+"""Another order of the chunks, as a number and as the change that it measures."""
 AT_ONCE = 2 * MINUTE
 """What is copied begins with what it is copied from, and what is torn with the tear."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
@@ -132,9 +134,7 @@ class SharedCause:
         alike = [
             other
             for other in others
-            if (finding.kind, finding.signal, direction(finding))
-            == (other.kind, other.signal, direction(other))
-            and _is_of_like_size(finding, other)
+            if _said(finding) == _said(other) and _is_of_like_size(finding, other)
         ]
         return self._within(finding, alike)
 
@@ -196,6 +196,12 @@ class SharedCause:
         # d² is z² / n, and n requests take one window. What has shown more than half of what it
         # shows before a change did not begin with it.
         return int(min(MOST_SLACK, window / 2, LATE * window / max(z * z, 1e-9)))
+
+
+def _said(finding: Finding) -> object:
+    """What a finding says of its routes."""
+    is_order = finding.signal in ORDER
+    return ORDER if is_order else (finding.kind, finding.signal, direction(finding))
 
 
 def _is_copied(finding: Finding) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -290,6 +291,38 @@ def test_a_finding_that_may_have_begun_with_an_incident_is_of_it(
     )
     paged, _ = folded(found, [broken, late, audit], 160, (change,))
     assert len(paged) == incidents
+
+
+@pytest.mark.parametrize(("earliest", "incidents"), [(21, 1), (30, 2)])
+def test_a_further_number_is_of_the_fault_unless_it_surely_began_apart(
+    earliest: float, incidents: int
+) -> None:
+    """Few answers refuse at first: of dozens of numbers some miss their 95 % interval."""
+    change = notice("n", 2, ChangeKind.OTHER_CHUNKS)
+    low = finding("b", 4, signal="context_relevance:none_relevant", causes=(Cause.RETRIEVAL,))
+    opened, _ = folded((), [low], 10, (change,))
+    refusals = finding(
+        "r", 35, signal="refusal:refused", causes=tuple(Cause),
+        earliest_unix_nano=at(earliest), latest_unix_nano=at(36),
+    )  # fmt: skip
+    found, _ = folded(opened, [low, refusals], 65, (change,))
+    assert len(found) == incidents
+
+
+@pytest.mark.parametrize(("since", "incidents"), [(2.6, 1), (20, 2)])
+def test_another_order_is_one_fault_as_a_number_and_as_a_change(
+    since: float, incidents: int
+) -> None:
+    """The number shows on some routes before any change is named on another."""
+    order: dict[str, Any] = {"layer": Layer.RETRIEVAL, "causes": (Cause.RETRIEVAL,)}
+    number = moved("m", 2, signal="context_order", routes=("/facts",), **order)
+    opened, _ = folded((), [number], 6)
+    change = notice("n", since, ChangeKind.OTHER_ORDER, route="/town")
+    named = finding(
+        "c", since, kind=FindingKind.CHANGED, signal="chunk_order", routes=("/town",), **order
+    )
+    found, _ = folded(opened, [number, named], 30, (change,))
+    assert len(found) == incidents
 
 
 @pytest.mark.parametrize("causes", [(Cause.GENERATION,), (Cause.CORPUS,)])
