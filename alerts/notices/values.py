@@ -34,8 +34,8 @@ class Swap:
 class Value:
     """The values of one dimension on one route.
 
-    A request stands out if its value makes up at most 1 % of those before the newest 60, and was
-    not usual in the last eight days beside other values. A value that a change replaced is
+    A request stands out if its value came once, or in at most 1 % of those before the newest 60,
+    and was not usual in the last eight days beside other values. A value that a change replaced is
     forgotten, so that going back is a change too. A dimension that takes new values all the time
     never changes: that is its past. `known` are usual values with the time of their newest request.
     """
@@ -55,10 +55,9 @@ class Value:
             return None
         few = len(self._usual) <= FEW_VALUES
         has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
-        # Up to 1 % of the past, so that a value seen once long ago is still news.
         is_new = (
             has_past
-            and self._usual[value] <= RARE_SHARE * len(self._past)
+            and self._usual[value] <= self._seldom()
             and mark.time_unix_nano - self._known.get(value, -KNOWN_NANOS) >= KNOWN_NANOS
         )
         self._fresh.append((mark, value, is_new))
@@ -77,10 +76,23 @@ class Value:
         new = Counter(value for mark, value, is_new in self._fresh if is_new and mark >= since)
         newest = [is_new for mark, _, is_new in self._fresh if mark >= since][-WINDOW:]
         return Swap(
-            before=_named(self._usual),
+            before=_named(self._settled()),
             after=_named(new),
             share=round(sum(newest) / len(newest), 3) if newest else 1.0,
         )
+
+    def _settled(self) -> Counter[str]:
+        """The usual values without those that came once, or too seldom to be usual."""
+        seldom = self._seldom()
+        settled = {value: count for value, count in self._usual.items() if count > seldom}
+        return Counter(settled or self._usual)
+
+    def _seldom(self) -> float:
+        """How often a value may have come and still be news.
+
+        Once may be long ago, or a request that came late after a change.
+        """
+        return max(1, RARE_SHARE * len(self._past))
 
     def is_changing(self, since: Mark) -> bool:
         """Whether most requests since then show new values.

@@ -66,6 +66,15 @@ def test_a_stated_top_k_has_the_counts_by_which_its_end_is_known() -> None:
     assert is_fix(back, found)
 
 
+def test_one_request_that_comes_late_after_a_change_hides_no_return() -> None:
+    few, many = USUAL.but(ChangeKind.TOP_K, "5"), Setup(chunks=more).but(ChangeKind.TOP_K, "10")
+    late = traffic((300, few), (15, many), (1, few), (120, many), (40, few))
+    changed, back = (notice for _, notice in noticed(late))
+    assert (changed.kind, changed.before, changed.after) == (ChangeKind.TOP_K, "5", "10")
+    assert (back.kind, back.before, back.after) == (ChangeKind.TOP_K, "10", "5")
+    assert is_fix(back, (changed, back))
+
+
 def without_documents(found: Found) -> Found:
     return lambda question: [chunk._replace(document="") for chunk in found(question)]
 
