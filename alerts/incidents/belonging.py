@@ -36,8 +36,12 @@ TORN = "citation_validity"
 """What is held against the texts of chunks: cut anew, another chunk holds what an answer cites."""
 CUT = frozenset({ChangeKind.RECHUNKED, ChangeKind.REINDEXED})
 """Changes of the texts of chunks by which citations are torn."""
-ORDER = frozenset({"context_order", str(ChangeKind.OTHER_ORDER)})
-"""Another order of the chunks, as a number and as the change that it measures."""
+MEASURED = (
+    frozenset({"context_order", str(ChangeKind.OTHER_ORDER)}),
+    frozenset({"context_chunks", str(ChangeKind.TOP_K), str(ChangeKind.CHUNK_COUNT)}),
+    frozenset({"chunk_characters", str(ChangeKind.RECHUNKED)}),
+)
+"""Numbers, each with the changes that it measures: they say the same of a route."""
 AT_ONCE = 2 * MINUTE
 """What is copied begins with what it is copied from, and what is torn with the tear."""
 EXACT = frozenset({FindingKind.AUDIT, FindingKind.CHANGED})
@@ -200,8 +204,8 @@ class SharedCause:
 
 def _said(finding: Finding) -> object:
     """What a finding says of its routes."""
-    is_order = finding.signal in ORDER
-    return ORDER if is_order else (finding.kind, finding.signal, direction(finding))
+    measured = next((names for names in MEASURED if finding.signal in names), None)
+    return measured or (finding.kind, finding.signal, direction(finding))
 
 
 def _is_copied(finding: Finding) -> bool:

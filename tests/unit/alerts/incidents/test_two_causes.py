@@ -309,19 +309,26 @@ def test_a_further_number_is_of_the_fault_unless_it_surely_began_apart(
     assert len(found) == incidents
 
 
-@pytest.mark.parametrize(("since", "incidents"), [(2.6, 1), (20, 2)])
-def test_another_order_is_one_fault_as_a_number_and_as_a_change(
-    since: float, incidents: int
+@pytest.mark.parametrize(
+    ("number", "kind", "since", "incidents"),
+    [
+        ("context_order", ChangeKind.OTHER_ORDER, 2.6, 1),
+        ("context_chunks", ChangeKind.TOP_K, 2.6, 1),
+        ("chunk_characters", ChangeKind.RECHUNKED, 2.6, 1),
+        ("context_chunks", ChangeKind.TOP_K, 20, 2),
+        ("context_chunks", ChangeKind.OTHER_ORDER, 2.6, 2),
+    ],
+)
+def test_a_number_and_the_change_that_it_measures_are_one_fault(
+    number: str, kind: ChangeKind, since: float, incidents: int
 ) -> None:
-    """The number shows on some routes before any change is named on another."""
-    order: dict[str, Any] = {"layer": Layer.RETRIEVAL, "causes": (Cause.RETRIEVAL,)}
-    number = moved("m", 2, signal="context_order", routes=("/facts",), **order)
-    opened, _ = folded((), [number], 6)
-    change = notice("n", since, ChangeKind.OTHER_ORDER, route="/town")
-    named = finding(
-        "c", since, kind=FindingKind.CHANGED, signal="chunk_order", routes=("/town",), **order
-    )
-    found, _ = folded(opened, [number, named], 30, (change,))
+    """The number shows on some routes before the change is named on another."""
+    of: dict[str, Any] = {"layer": Layer.RETRIEVAL, "causes": (Cause.RETRIEVAL,)}
+    measured = moved("m", 2, signal=number, routes=("/facts",), **of)
+    opened, _ = folded((), [measured], 6)
+    change = notice("n", since, kind, route="/town")
+    named = finding("c", since, kind=FindingKind.CHANGED, signal=str(kind), routes=("/town",), **of)
+    found, _ = folded(opened, [measured, named], 30, (change,))
     assert len(found) == incidents
 
 
