@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collector.claims.field_names import Kind, kind_of_name
+from collector.claims.recover import as_container, text
 
 ID_KEYS = (
     r"chunk[_ ]?id|doc(?:ument)?[_ ]?id|source[_ ]?id|id|source|file(?:[_ ]?(?:name|path))?|url|"
@@ -23,7 +24,9 @@ CONTENT_KEYS = (
 )
 PLAIN = re.IGNORECASE
 HEADER = re.compile(
-    rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+([^\n]{{0,300}}+)(?:\n|$)", PLAIN
+    rf"[ \t]*+[*_]*+({META_KEYS})[*_]*+[ \t]*+[:=：][*_]*+[ \t]*+"
+    r"(\{[^\n]{0,4000}\}[ \t]*|[^\n]{0,300}+)(?:\n|$)",
+    PLAIN,
 )
 ANY_HEADER = re.compile(r"[ \t]*+([^\W\d][\w ]{0,40}):[ \t]*+([^\n]*+)(?:\n|$)")
 KEY = re.compile(r"[ \t]*+[*_]*+([^\W\d][\w ]{0,40}?)[*_]*+[ \t]*+[:：]")
@@ -186,11 +189,24 @@ def _label(marker: str, values: Sequence[tuple[str, str]]) -> str:
     number = re.match(r"\d{1,4}(?!\w)", marker)
     if marker and not number:
         return marker
+    named = [pair for key, value in values for pair in _members(key, value)]
     for keys in RANKED_KEYS:
-        for key, value in values:
+        for key, value in named:
             if keys.fullmatch(key) and value:
                 return value
     return number[0] if number and not marker.isdecimal() else marker
+
+
+def _members(key: str, value: str) -> list[tuple[str, str]]:
+    """A header; for one with a mapping (LangChain's `Source: {'id': 'a-1'}`) the mapping's members.
+
+    >>> _members("Source", "{'id': 'a-1', 'page': 2}"), _members("Source", "a.md")
+    ([('id', 'a-1'), ('page', '2')], [('Source', 'a.md')])
+    """
+    mapping = as_container(value).value if value.startswith("{") else None
+    if not isinstance(mapping, dict):
+        return [(key, value)]
+    return [(str(name), text(member)) for name, member in mapping.items()]
 
 
 def with_own_label(blocks: Sequence[Block]) -> tuple[Block, ...]:

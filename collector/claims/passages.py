@@ -60,7 +60,8 @@ RELIABLE = tuple(
         # `Source [a.md]: `, `Document ID (a-1): `
         LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[\[(]([^\])\n]{1,120})[\])]" + CLOSE
         + r"[ \t]*+" + CLOSE + r"(?:[:：–—-]" + CLOSE + r"[ \t]*+|[ \t]*+$)\n?",
-        LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[:=：]" + CLOSE + r"([^\n]{1,160}+)[ \t]*+\n",
+        LEAD + NOUN + r"[ \t]*+(?:id[ \t]*+)?[:=：]" + CLOSE
+        + r"([ \t]*+\{[^\n]{1,4000}\}|[^\n]{1,160}+)[ \t]*+\n",
     )
 )  # fmt: skip
 NUMBERED = re.compile(r"^[ \t]*+[(<]?(\d{1,3})[.):>]\)?[ \t]++", re.MULTILINE)

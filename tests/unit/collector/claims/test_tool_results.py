@@ -136,3 +136,18 @@ def test_passages_behind_a_title_are_documents() -> None:
     assert listing is not None
     assert [(d.chunk_id, d.content) for d in listing.documents] == list(DOCUMENTS)
     assert tool_result_documents("Opening hours:\n[1] Monday\n[2] Tuesday") is None
+
+
+def test_a_header_with_a_mapping_has_the_id_in_it() -> None:
+    """As LangChain's own guide writes what a retrieval tool returns."""
+    long = "x" * 900
+    result = (
+        f"Source: {{'producer': '{long}', 'id': 'a-1', 'page': 3}}\nContent: First text.\n\n"
+        f"Source: {{'producer': '{long}', 'id': 'b-2', 'page': 4}}\nContent: Second text."
+    )
+    found = tool_result_documents(result)
+    assert found is not None
+    assert [(document.chunk_id, document.content) for document in found.documents] == [
+        ("a-1", "First text."),
+        ("b-2", "Second text."),
+    ]
