@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from collector.claims.claim import NO_TEXT, Message, Withheld
 from collector.claims.documents import REDACTED
@@ -26,13 +27,17 @@ OTHER_REPLIES = (
 )  # fmt: skip
 """What a model may return in place of a text."""
 REPLYING = ("assistant", "model")
-LANGCHAIN_ROLES = {
+OBSERVATION = re.compile(r"\s*Observation:\s*")
+ENUM_ROLE = re.compile(r"\w*Role\.(\w{2,20})")
+OTHER_ROLES = {
     "human": "user",
     "ai": "assistant",
     "AIMessage": "assistant",
     "HumanMessage": "user",
     "SystemMessage": "system",
     "ToolMessage": "tool",
+    "tool_response": "tool",
+    "tool-response": "tool",
 }
 
 
@@ -66,6 +71,17 @@ def joined_reply(parts: object) -> str:
     if not isinstance(parts, list):
         return text_of(parts)
     return "".join(text_of(part) for part in parts)
+
+
+def plain_role(role: str) -> str:
+    """A role as chats name it: LangChain and smolagents have others, also as names of an enum.
+
+    >>> plain_role("HumanMessage"), plain_role("MessageRole.USER"), plain_role("developer")
+    ('user', 'user', 'developer')
+    """
+    named = ENUM_ROLE.fullmatch(role)
+    role = named[1].lower() if named else role
+    return OTHER_ROLES.get(role, role)
 
 
 def _calls_tool(message: Mapping[str, object], parts: object) -> bool:
@@ -104,7 +120,7 @@ def _read(message: Mapping[str, object], default_role: str, kind: str) -> Messag
     keys = (*TEXT_KEYS, "refusal")
     parts = next((message[key] for key in keys if message.get(key) is not None), "")
     role = text(message.get("role")) or kind or text(message.get("type")) or default_role
-    role = LANGCHAIN_ROLES.get(role, role)
+    role = plain_role(role)
     body = joined_reply(parts) if role in REPLYING else text_of(parts)
     return Message(role, body, _calls_tool(message, parts))
 
@@ -146,7 +162,25 @@ def messages_of(value: object, default_role: str = "") -> tuple[Message, ...] | 
     )
     if not complete and not any(message.text for message in messages):
         return Withheld.TRUNCATED
-    return messages or None
+    return with_observations(messages) or None
+
+
+def with_observations(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages; ReAct's "Observation:" in the user's name after a reply is a tool's result.
+
+    >>> with_observations([Message("assistant", "Action: find"), Message("user", "Observation: a")])
+    (Message(role='assistant', text='Action: find', calls_tool=False), \
+Message(role='tool', text='a', calls_tool=False))
+    """
+    return tuple(
+        Message("tool", message.text[observed.end() :])
+        if message.role == "user"
+        and at
+        and messages[at - 1].role in REPLYING
+        and (observed := OBSERVATION.match(message.text))
+        else message
+        for at, message in enumerate(messages)
+    )
 
 
 def _inside(container: Mapping[str, object]) -> object:
@@ -229,12 +263,15 @@ def messages_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
             content = _parts(row, "" if row.get("message.role") in REPLYING else "\n\n")
             hidden = hidden or REDACTED in content
         calls = any("tool_call" in key or "function_call" in key for key in row)
-        role = text(row.get("message.role", row.get("role")))
+        role = plain_role(text(row.get("message.role", row.get("role"))))
+        results = _function_results(row) if not content else ""
+        if results:
+            role, content = "tool", results
         messages.append(Message(role, unpacked(content), calls and role != "tool"))
     if hidden and not any(message.text.replace(REDACTED, "").strip() for message in messages):
         return Withheld.HIDDEN
     if any(message.text or message.calls_tool for message in messages):
-        return tuple(messages)
+        return with_observations(messages)
     is_empty = any(row.get("message.content", row.get("content")) == "" for row in rows.values())
     return NO_TEXT if is_empty else None
 
@@ -247,6 +284,13 @@ def _parts(row: Mapping[str, object], separator: str) -> str:
         if text(part.get("message_content.type", part.get("type"))) != "reasoning":
             texts.append(text(part.get("message_content.text", part.get("text"))))
     return separator.join(filter(None, texts))
+
+
+def _function_results(row: Mapping[str, object]) -> str:
+    """The results of functions in a message without a content: AutoGen's `function.N`."""
+    results = columns(row, "function.")  # type: ignore[arg-type]
+    texts = (text_of(as_container(results[index].get("")).value) for index in sorted(results))
+    return "\n\n".join(filter(None, texts))
 
 
 def unpacked(content: object) -> str:

@@ -55,7 +55,7 @@ def _turn(model: Node | None) -> list[Message]:
     if not isinstance(messages, tuple):
         return []
     turn = [m for m in messages if isinstance(m, Message)]
-    while turn and turn[-1].role in REPLYING:
+    while turn and turn[-1].role in REPLYING and not turn[-1].calls_tool:
         turn.pop()  # the beginning of the reply
     replies = [at for at, m in enumerate(turn) if m.role in REPLYING and not m.calls_tool]
     first = replies[-1] + 1 if replies else 0
@@ -108,7 +108,18 @@ def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) 
             shown = _context_shown(ranked, source, prompt_of_other)
             if shown is not None:
                 return shown
+    if shown is None and _leaves_out_results(answering):
+        return Context(documents=ranked, source=source, prompt=prompt)
     return shown or _context_not_shown(ranked, source, prompt)
+
+
+def _leaves_out_results(model: Node | None) -> bool:
+    """Whether a prompt has a call of a tool, and no text after it: its result is unknown."""
+    turn = _turn(model)
+    calls = [at for at, message in enumerate(turn) if message.calls_tool]
+    return bool(calls) and not any(
+        message.text for message in turn[calls[0] :] if message.role not in REPLYING
+    )
 
 
 def _context_shown(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from collector.claims.called_tools import tools_in
+from collector.claims.claim import Message
 from collector.claims.messages import message_of, messages_of, messages_of_rows
 from collector.claims.source_blocks import is_source_block
 from collector.claims.tool_results import messages_with_tools, tool_documents
@@ -45,3 +46,19 @@ def test_a_list_as_the_role_of_a_flattened_message_is_read() -> None:
     messages = messages_of_rows({0: row})
     assert isinstance(messages, tuple)
     assert messages[0].text == "x"
+
+
+def test_roles_that_are_members_of_an_enum_are_read() -> None:
+    """As smolagents hands them to OpenAI's client."""
+    messages = messages_of([{"role": "MessageRole.SYSTEM", "content": "Cite."},
+                            {"role": "MessageRole.TOOL_RESPONSE", "content": "x"}])  # fmt: skip
+    assert isinstance(messages, tuple)
+    assert [message.role for message in messages] == ["system", "tool"]
+
+
+def test_results_of_functions_in_a_message_without_a_content_are_its_text() -> None:
+    """As OpenInference flattens what AutoGen sends to a model."""
+    row = {"message.role": "function", "function.0": '{"name": "find", "content": "[a-1] First."}'}
+    messages = messages_of_rows({0: {"message.role": "user", "message.content": "Why?"}, 1: row})
+    assert isinstance(messages, tuple)
+    assert messages[1] == Message("tool", "[a-1] First.")
