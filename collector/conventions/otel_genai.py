@@ -19,6 +19,7 @@ from collector.claims.documents import find_documents
 from collector.claims.messages import is_empty_reply, message_of, messages_of, text_of
 from collector.claims.recover import as_container, looks_structured, number, parse, text, whole
 from collector.claims.tool_results import messages_with_tools, tool_result_documents
+from collector.claims.traced_calls import returned_documents
 from ragvigil.model.span import Attributes, AttributeValue, Span
 
 ROOTS = frozenset({"gen_ai", "aws", "error"})
@@ -125,7 +126,7 @@ def _role_by_model(attributes: Attributes) -> SpanRole | None:
 def _documents(attributes: Attributes, role: SpanRole | None) -> Iterator[Claim]:
     if "gen_ai.retrieval.documents" in attributes:
         value = attributes["gen_ai.retrieval.documents"]
-        yield Claim(Field.RETRIEVED, partial(find_documents, value), 2)
+        yield Claim(Field.RETRIEVED, partial(returned_documents, value), 2)
     for name, field in (
         ("gen_ai.reranker.input_documents", Field.RERANK_INPUT),
         ("gen_ai.reranker.output_documents", Field.RERANKED),

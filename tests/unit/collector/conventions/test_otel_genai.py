@@ -7,7 +7,7 @@ import json
 import pytest
 
 from collector.record.build import records
-from ragvigil.model.record import Absent, RagRecord
+from ragvigil.model.record import Absent, ContextSource, RagRecord
 from ragvigil.model.span import AttributeValue, Event, LogRecord, Span, StatusCode
 from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, TRACE_ID, span, trace
 
@@ -197,6 +197,13 @@ def test_documents_are_read_in_every_form_and_texts_from_the_prompt(
     assert [(document.chunk_id, document.content) for document in record.retrieved] == list(
         DOCUMENTS
     )
+
+
+def test_documents_may_be_plain_texts() -> None:
+    """TruLens writes them so."""
+    record = record_of(IN_ATTRIBUTES, retrieval([text for _, text in DOCUMENTS]))
+    assert [document.content for document in record.retrieved] == [text for _, text in DOCUMENTS]
+    assert record.context_source is ContextSource.RETRIEVED
 
 
 def test_content_that_is_off_is_hidden() -> None:

@@ -31,6 +31,8 @@ CAPTURED = {
     "oi-gemini": ("openinference.instrumentation.google_genai", "openinference"),
     "oi-openai-agents": ("openinference.instrumentation.openai_agents", "openinference"),
     "litellm-otel": ("litellm", "litellm"),
+    "langwatch": ("langwatch", "langwatch"),
+    "trulens": ("trulens", "trulens"),
     "google-adk-hidden": ("gcp.vertex.agent", "google_adk"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
 }
