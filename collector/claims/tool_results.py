@@ -7,6 +7,7 @@ documents that are parts of a request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from collector.claims.claim import NO_TEXT, Listing, Message, Withheld
@@ -32,6 +33,10 @@ ENVELOPE_KEYS = frozenset(
      "raw_input", "raw_output"}
 )  # fmt: skip
 PART_KEYS = frozenset({"type", "text", "content", "annotations", "citations", "_meta"})
+CUT = re.compile(r"\s*(?:\.{3}|…)?\s*[\[(<]+\s*truncated\b[^\])>\n]{0,40}[\])>]+\s*\Z", re.I)
+"""What instrumentors write where they cut a long result: AG2's `...[truncated]`."""
+LONGEST_CUT = 80
+OBJECTS = ("{", "[{")
 DEPTH = 4
 """Most envelopes around a result that are unwrapped."""
 
@@ -159,7 +164,30 @@ def tool_result_documents(result: object) -> Listing | None:
     >>> tool_result_documents('[{"text": "It is 20 degrees in Lisbon."}]') is None
     True
     """
+    whole = _without_cut(result)
+    if whole is not None:
+        return _cut_short(tool_documents(unwrap(whole)))
     return tool_documents(unwrap(result))
+
+
+def _without_cut(result: object) -> str | None:
+    """A result that its instrumentor cut, without the mark of the cut; None if it is whole."""
+    if not isinstance(result, str):
+        return None
+    mark = CUT.search(result[-LONGEST_CUT:])
+    if mark:
+        return result[: len(result) - len(mark[0])]
+    if not result.lstrip().startswith(OBJECTS):
+        return None
+    container, complete = as_container(result)
+    return result if container and not complete else None
+
+
+def _cut_short(found: Listing | None) -> Listing | None:
+    """The documents in front of a cut; the last one lost a part of its text."""
+    if found is None:
+        return None
+    return Listing(found.documents[:-1], complete=False)
 
 
 def tool_documents(result: object) -> Listing | None:
@@ -173,6 +201,13 @@ def tool_documents(result: object) -> Listing | None:
     >>> [document.chunk_id for document in tool_documents(found).documents]
     ['a-1', 'b-2']
     """
+    whole = _without_cut(result)
+    if whole is not None:
+        return _cut_short(_documents(whole))
+    return _documents(result)
+
+
+def _documents(result: object) -> Listing | None:
     items = joined_objects(result) if isinstance(result, str) and result[:1] == "{" else []
     # MCP sends each item of a list as a text part. A single object may be anything.
     data = find_documents(items if len(items) > 1 else result)

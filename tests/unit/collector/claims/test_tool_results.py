@@ -151,3 +151,20 @@ def test_a_header_with_a_mapping_has_the_id_in_it() -> None:
         ("a-1", "First text."),
         ("b-2", "Second text."),
     ]
+
+
+@pytest.mark.parametrize("mark", ["...[truncated]", "… (truncated 812 characters)", ""])
+def test_the_last_document_in_front_of_a_cut_is_not_whole(mark: str) -> None:
+    for written in (json.dumps(LISTED["results"]), SHOWN):
+        if not mark and written is SHOWN:
+            continue  # nothing says that this text was cut
+        found = tool_result_documents(written[:-20] + mark)
+        assert found is not None
+        assert [document.chunk_id for document in found.documents] == NAMES[:-1]
+        assert not found.complete
+
+
+def test_a_document_may_speak_of_what_is_truncated() -> None:
+    found = tool_result_documents("[a-1] Cut texts end with [truncated].\n[b-2] Others do not.")
+    assert found is not None
+    assert found.complete

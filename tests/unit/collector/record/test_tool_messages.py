@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from collector.record.build import records
-from ragvigil.model.record import ContextSource, RagRecord
+from ragvigil.model.record import Absent, ContextSource, RagRecord
 from ragvigil.model.span import AttributeValue
 from tests.traces import ANSWER, DOCUMENTS, QUESTION, llm, retriever, span, trace
 
@@ -59,3 +59,16 @@ def test_an_observation_in_the_users_name_is_the_result_of_a_tool() -> None:
     assert (record.query, record.answer) == (QUESTION, ANSWER)
     assert [document.chunk_id for document in record.context] == NAMES
     assert record.context_source is ContextSource.PROMPT
+
+
+def test_a_result_that_was_cut_makes_the_retrieval_truncated_and_not_short() -> None:
+    """Three documents, of which AG2 would send two and a half."""
+    tool = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "search_docs",
+        "gen_ai.tool.call.result": MARKED[:-30] + "...[truncated]",
+    }
+    spans = (span("root"), span("tool", tool, parent="root", at=(0.1, 0.2)), llm(prompt=QUESTION))
+    (record,) = records(trace(*spans))
+    assert (record.retrieved, record.context) == ((), ())
+    assert record.absent["retrieved"] == record.absent["context"] == Absent.TRUNCATED
