@@ -58,7 +58,7 @@ class InjectedContext:
 
     def score(self, record: RagRecord) -> Score:
         """Scores the share of chunks without an instruction; the explanation shows the first."""
-        field, reason = first_absent(record, ("retrieved", "document_texts"))
+        field, reason = first_absent(record, ("retrieved", "document_texts", "retrieved_texts"))
         if field:
             return Score.not_applicable(self.rubric, reason, absent=field)
         chunks = [(chunk.chunk_id, chunk.content) for chunk in record.retrieved if chunk.content]

@@ -24,8 +24,9 @@ from scorers.pattern_table import BadPattern, PatternTable, parse_pattern_table
 GROUP = "ragvigil.rubrics"
 
 FIELDS = frozenset(
-    {"query", "retrieved", "document_texts", "reranked", "context", "answer", "citations", "usage"}
-)
+    {"query", "retrieved", "document_texts", "retrieved_texts", "reranked", "context", "answer",
+     "citations", "usage"}
+)  # fmt: skip
 """Fields of a record that a rubric may need."""
 SCALES = frozenset({"0..1", "label"})
 DERIVED = ("precision", "answerable", "rank_gain", "prompt_mean")

@@ -21,6 +21,7 @@ NAMES: Mapping[str, str] = {
     "query": "the question",
     "retrieved": "the list of retrieved chunks",
     "document_texts": "the texts of chunks",
+    "retrieved_texts": "the texts of chunks outside the prompt",
     "document_ids": "the ids of chunks",
     "scores": "the scores of chunks",
     "reranked": "the reranked list",
@@ -31,7 +32,12 @@ NAMES: Mapping[str, str] = {
     "prompt": "the system prompt",
     "model": "the name of the model",
 }
-SAME_LINE: Mapping[str, str] = {"prompt": "query", "scores": "retrieved", "model": "answer"}
+SAME_LINE: Mapping[str, str] = {
+    "prompt": "query",
+    "scores": "retrieved",
+    "model": "answer",
+    "retrieved_texts": "document_texts",
+}
 """Fields that arrive with the line of another one."""
 NAMED_RUBRICS = 3
 MOST_LINE = 110

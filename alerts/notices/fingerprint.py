@@ -29,7 +29,7 @@ NUMBERS = ("retrieved", "in_prompt", "chunk_characters", "top_score", "mean_scor
 NO_RERANKER = "none"
 HASHED = "sha:"
 """The prefix of a prompt version that the collector made of the prompt's text."""
-OF_CHUNKS = frozenset({"retrieved", "document_texts", "document_ids"})
+OF_CHUNKS = frozenset({"retrieved", "document_texts", "retrieved_texts", "document_ids"})
 WITHHELD = frozenset({Absent.NOT_SENT, Absent.HIDDEN, Absent.TRUNCATED})
 """Why a field is absent that the service has: it was not sent whole."""
 MOST_CHUNKS = 100

@@ -17,7 +17,10 @@ SEEN_AGAIN = 30
 """Newest requests that all carry a field again, after which the lack is over: a lack of 30 % shows
 in 99.998 % of as many requests."""
 IMPLIED: Mapping[str, frozenset[str]] = {
-    "retrieved": frozenset({"document_texts", "document_ids", "scores", "context"}),
+    "retrieved": frozenset(
+        {"document_texts", "retrieved_texts", "document_ids", "scores", "context"}
+    ),
+    "document_texts": frozenset({"retrieved_texts"}),
     "answer": frozenset({"citations"}),
     "model": frozenset({"answer", "citations", "prompt", "usage"}),
 }

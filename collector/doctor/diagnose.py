@@ -21,11 +21,13 @@ FIELDS = (
     "citations",
     "usage",
 )
-FROM_RETRIEVAL = {"retrieved", "document_texts", "document_ids", "reranked"}
+FROM_RETRIEVAL = {"retrieved", "document_texts", "retrieved_texts", "document_ids", "reranked"}
+SAME_LINE = {"retrieved_texts": "document_texts"}
+"""Fields that the line of another one brings."""
 FROM_MODEL = {"answer", "citations"}
 LIMITS = ("attributes", "events")
 """What an SDK drops past its limits, under the names of a record's `truncated`."""
-ORDER = (*FIELDS, *LIMITS)
+ORDER = (*FIELDS, "retrieved_texts", *LIMITS)
 
 Needs = Mapping[str, tuple[str, ...]]
 """The fields that each rubric requires."""
@@ -157,9 +159,10 @@ def _unsent(field: str, reason: Absent, kind: RecordGroup, absent: Mapping[str, 
     if field in FROM_MODEL and reason is Absent.NOT_SENT and not kind.has_llm_span:
         return Lack(field, reason, kind.scope, "llm_span")
     if field not in FROM_RETRIEVAL or not kind.instrumentors:
-        return Lack(field, reason, kind.scope, field)
+        return Lack(field, reason, kind.scope, SAME_LINE.get(field, field))
     is_lost_with_list = absent.get("retrieved") is reason
-    return Lack(field, reason, kind.instrumentors[-1], "retrieved" if is_lost_with_list else field)
+    cause = "retrieved" if is_lost_with_list else SAME_LINE.get(field, field)
+    return Lack(field, reason, kind.instrumentors[-1], cause)
 
 
 def _gap(lack: Lack, count: int, records: int, needs: Needs) -> Gap:

@@ -55,9 +55,12 @@ def _documents(parts: AnswerParts, reasons: dict[str, Absent]) -> None:
         reasons["retrieved"] = parts.evidence.why
         if not parts.context.documents:
             reasons["document_texts"] = reasons["document_ids"] = parts.evidence.why
-    known = [*(parts.retrieved or ()), *parts.context.documents]
+    shown = parts.context.documents
+    known = [*(parts.retrieved or ()), *shown]
     if any(document.content is None for document in known):
-        reasons["document_texts"] = (
+        # Chunks that the prompt left out lack their texts where the prompt is their only source.
+        has_shown = shown and all(document.content is not None for document in shown)
+        reasons["retrieved_texts" if has_shown else "document_texts"] = (
             Absent.HIDDEN if parts.evidence.why is Absent.HIDDEN else Absent.NOT_SENT
         )
     if any(_is_hash(document) for document in known):

@@ -17,6 +17,7 @@ from ragvigil.evaluation.target.target import Target
 from ragvigil.model.record import Document, Latencies, RagRecord
 from scorers.golden import Gold
 
+OF_CHUNKS = frozenset({"retrieved", "context", "document_texts", "retrieved_texts", "document_ids"})
 FIRST_PAUSE_SECONDS = 0.5
 
 
@@ -193,10 +194,6 @@ def _given(record: RagRecord, context: Sequence[Gold]) -> RagRecord:
         Document(chunk_id=chunk.chunk_id or f"chunk-{place + 1}", content=chunk.text, rank=place)
         for place, chunk in enumerate(context)
     )
-    absent = {
-        name: why
-        for name, why in record.absent.items()
-        if name not in ("retrieved", "context", "document_texts", "document_ids")
-    }
+    absent = {name: why for name, why in record.absent.items() if name not in OF_CHUNKS}
     cited = citations(CitationSource(answer=record.answer or "", context=documents))
     return replace(record, retrieved=documents, context=documents, citations=cited, absent=absent)

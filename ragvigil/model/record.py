@@ -151,8 +151,8 @@ class RagRecord:
     `retrieved` what the retriever returned (several calls are merged by `chunk_id`, first
     position wins). A field that the spans do not carry is empty here *and* named in `absent`
     with its reason; an empty `retrieved` without an entry in `absent` is a finding.
-    Keys of `absent`: query, retrieved, document_texts, document_ids, reranked, context, answer,
-    citations, usage.
+    Keys of `absent`: query, retrieved, document_texts, retrieved_texts (only chunks outside the
+    context lack their texts), document_ids, reranked, context, answer, citations, usage.
     """
 
     record_id: str

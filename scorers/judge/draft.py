@@ -28,7 +28,7 @@ FAILS_BELOW = 0.5
 NEEDS = {
     "question": ("query",),
     "context": ("context", "document_texts"),
-    "retrieved": ("retrieved", "document_texts"),
+    "retrieved": ("retrieved", "document_texts", "retrieved_texts"),
     "answer": ("answer",),
 }
 

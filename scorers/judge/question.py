@@ -129,7 +129,7 @@ def ask_about(
     return tuple(questions)
 
 
-CHUNK_FIELDS = ("retrieved", "context", "document_texts")
+CHUNK_FIELDS = ("retrieved", "context", "document_texts", "retrieved_texts")
 NOTHING = {
     About.CHUNKS: "no chunk with a text was retrieved",
     About.CLAIMS: "the answer states nothing",

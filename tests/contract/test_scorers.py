@@ -32,8 +32,8 @@ SCORERS = load_scorers()
 RUNNER = Runner(SCORERS)
 RUBRICS = load_rubrics()
 EMPTY = RagRecord(record_id="1", trace_id="1")
-ABSENT = ("query", "retrieved", "document_texts", "document_ids", "reranked", "context", "answer",
-          "citations", "usage")  # fmt: skip
+ABSENT = ("query", "retrieved", "document_texts", "retrieved_texts", "document_ids", "reranked",
+          "context", "answer", "citations", "usage")  # fmt: skip
 PIECES = (
     "Card refunds take 5 to 7 business days.", "I'm sorry, I could not find that.", "退款需要5天。",
     "「返金は5日」です。", "الاسترداد خلال 5 أيام؟", "वापसी में 5 दिन लगते हैं।",

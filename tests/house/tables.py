@@ -67,7 +67,10 @@ def _stack_row(stack: Stack) -> str:
 def _fed(stack: Stack) -> str:
     """The rubrics that what arrives feeds, or those that it does not, whichever are fewer."""
     needs = {name: rubric.needs for name, rubric in load_rubrics().items()}
-    fed = [name for name, fields in needs.items() if set(fields) <= stack.arrives]
+    arrived = set(stack.arrives)
+    if "document_texts" in arrived:  # of all chunks, also of those that no prompt shows
+        arrived.add("retrieved_texts")
+    fed = [name for name, fields in needs.items() if arrived.issuperset(fields)]
     rest = [name for name in needs if name not in fed]
     if len(rest) < len(fed):
         return f"all but {_codes(rest)}" if rest else "all"

@@ -138,10 +138,12 @@ def _card(
         folded=f"The rest, {count(sum(len(each.text) for each in rest))} characters",
         more=f"{count(left_out)} more characters are in the JSON." * (left_out > 0),
         note="This answers the question. The answer left it out." if missed else "",
-        missing=""
-        if chunk.content
-        else NO_TEXT.get(record.absent.get("document_texts", ""), NOT_SENT),
+        missing="" if chunk.content else NO_TEXT.get(_why_no_text(record), NOT_SENT),
     )
+
+
+def _why_no_text(record: RecordForm) -> str:
+    return record.absent.get("document_texts") or record.absent.get("retrieved_texts", "")
 
 
 def _longest(chunks: int) -> int:

@@ -12,6 +12,7 @@ NAMES = {
     "retrieved": "retrieved chunks",
     "reranked": "reranked chunks",
     "document_texts": "chunk texts",
+    "retrieved_texts": "texts of chunks outside the prompt",
     "usage": "token counts",
 }
 """Fields whose names say less than these words; others are named as they are."""

@@ -206,6 +206,17 @@ def test_documents_may_be_plain_texts() -> None:
     assert record.context_source is ContextSource.RETRIEVED
 
 
+def test_chunks_outside_the_prompt_have_no_texts_and_those_in_it_do() -> None:
+    """The convention sends ids alone, and a service shows the model the best of them."""
+    listed = [{"id": name} for name in (*NAMES, "faq-09")]
+    record = record_of(IN_ATTRIBUTES, retrieval(json.dumps(listed)))
+    assert [document.chunk_id for document in record.context] == NAMES
+    assert all(document.content for document in record.context)
+    assert record.retrieved[-1].content is None
+    assert record.absent["retrieved_texts"] is Absent.NOT_SENT
+    assert "document_texts" not in record.absent
+
+
 def test_content_that_is_off_is_hidden() -> None:
     off = span("retrieval", {"gen_ai.operation.name": "retrieval"}, parent="root", at=(0.1, 0.2))
     record = record_of(chat(), off)

@@ -96,6 +96,14 @@ def test_a_missing_list_takes_its_texts_and_ids_along_under_one_line() -> None:
     assert len({finding.fix for finding in findings(like(2, **lost))}) == 1
 
 
+def test_texts_of_chunks_outside_the_prompt_have_the_line_of_texts() -> None:
+    needs = NEEDS | {"context_entity_recall": ("retrieved", "document_texts", "retrieved_texts")}
+    (entry,) = diagnose([like(2, retrieved_texts="not_sent")], needs)
+    (finding,) = entry.findings
+    assert finding.fix == "set retrieval.documents.N.document.content on the RETRIEVER span"
+    assert finding.rubrics_off == ("context_entity_recall",)
+
+
 @pytest.mark.parametrize(
     ("dropped", "variable"),
     [
