@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from collector.claims.claim import Field
+from collector.claims.claim import Field, SpanRole
+from collector.claims.payload import answer_of
 from collector.claims.registry import registered
 from collector.doctor.fixes import fix
 from collector.record.boundaries import extents
@@ -25,14 +26,16 @@ class Missing(IntEnum):
     """What spans lack for a record; the higher, the less is missing."""
 
     SPANS = 0
-    CHUNKS = 1
-    PROMPT = 2
-    ANSWER = 3
-    ONE_SPAN = 4
+    STEPS = 1
+    CHUNKS = 2
+    PROMPT = 3
+    ANSWER = 4
+    ONE_SPAN = 5
 
 
 SENTENCES = {
     Missing.SPANS: "no span of a retriever or of a model",
+    Missing.STEPS: "an agent's answer, but no span of its search or of its model",
     Missing.CHUNKS: "no span of a retriever, and no chunks in the prompts of the model",
     Missing.PROMPT: "no span of a retriever, and the prompts of the model are not captured",
     Missing.ANSWER: "no answer: a retriever, but neither a span of a model nor a text around it",
@@ -163,6 +166,9 @@ def _lack_of(
         why = why_unseen(nodes, (Field.REPLY, Field.OUTPUT), None)
         cause = "llm_span" if why is Absent.NOT_SENT else "answer"
         return Missing.ANSWER, fix(_scope(retrievers[-1]), cause, why)
+    agents = [node for node in nodes if node.role is SpanRole.AGENT and _answers(node)]
+    if agents and not models:
+        return Missing.STEPS, fix(_scope(agents[-1]), "llm_span", Absent.NOT_SENT)
     if not models:
         return Missing.SPANS, fix("", "spans", Absent.NOT_SENT)
     if any(prompt_texts(model) for model in models):
@@ -171,6 +177,10 @@ def _lack_of(
     # An instrumentor that sends no prompt has its capture of content switched off.
     reason = Absent.HIDDEN if why is Absent.NOT_SENT else why
     return Missing.PROMPT, fix(_scope(models[-1]), "context", reason)
+
+
+def _answers(node: Node) -> bool:
+    return node.reading is not None and bool(answer_of(node.reading.get(Field.OUTPUT)))
 
 
 def _scope(node: Node) -> str:

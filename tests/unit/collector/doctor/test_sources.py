@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -64,6 +65,16 @@ def test_a_prompt_without_chunks_asks_for_the_retriever() -> None:
     found = source(from_openinference(span("root"), span("llm", {KIND: "LLM"} | prompt)))
     assert found.missing == "no span of a retriever, and no chunks in the prompts of the model"
     assert found.fix.startswith("instrument the retriever too")
+
+
+def test_an_agent_alone_asks_for_the_client_of_its_model() -> None:
+    """Official instrumentors of agents leave the calls of models to those of the clients."""
+    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Hi."}]}])
+    agent = span("agent", {"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": said},
+                 scope="opentelemetry.instrumentation.genai.smolagents")  # fmt: skip
+    found = source(trace(agent))
+    assert found.missing == "an agent's answer, but no span of its search or of its model"
+    assert found.fix.startswith("OpenAIInstrumentor().instrument()")
 
 
 def test_web_spans_alone_are_told_what_to_instrument() -> None:
