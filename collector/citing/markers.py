@@ -37,7 +37,17 @@ DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 """A longer number names no chunk, and Python reads none of over 4,300 digits."""
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 SUPERSCRIPT = re.compile(r"(?<=[\w.!?…。！？\"”»」)\]])[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,\u202f ][⁰¹²³⁴⁵⁶⁷⁸⁹]+)*")
-UNIT = re.compile(r"(?:\d|\b(?:[a-zA-Z]|km|cm|mm|dm|µm|nm|ft|in|yd|mi|kg|sec|min))\s?$")
+UNIT = re.compile(
+    r"(?:[\d₀-₉]|(?:\b|(?<=[Α-ω]))[a-zA-Z]|\b[Α-ω]|\b(?:km|cm|mm|dm|µm|nm|ft|in|yd|mi|kg|sec|min)"
+    r"|\b(?:sin|cos|tan|log|ln)|\([^()]*(?:[+·*/=−]|\s-\s)[^()]*\))\s?$"
+)
+"""What a power stands behind: a number, a unit, a variable, a function or a sum in brackets."""
+POWER_REACH = 24
+"""Characters in front of a superscript in which these are looked for."""
+VALUE_SIGNS = ("=", "∈", "∉", "⊂", "⊆", "∪")
+"""Signs behind which brackets hold a value: `x = [1, 2]`, `x ∈ [2, 5]`."""
+YEAR_DIGITS = 4
+"""Digits of a number in brackets that is a year, where chunks have no numbers for ids."""
 CITING = ("cite", "citation", "source", "ref")
 NAMED = re.compile(
     r"(?:id|index|doc|document|source|ref|href|chunk_id|data-id)\s*=\s*[\"']?([^\"'>]+)"
@@ -100,6 +110,8 @@ def _brackets(answer: str, targets: Targets) -> Iterator[Mark]:
             continue
         if after == ":" and _starts_line(answer, match.start()):
             continue  # a definition: `[^1]: …`, `[1]: http…`
+        if NUMBERS.fullmatch(inside) and _is_value(answer, match.start(), inside, targets):
+            continue
         yield from _marks_in(match.start(), end, inside, targets, "double" if double else "bracket")
 
 
@@ -108,6 +120,19 @@ def _is_link(answer: str, start: int) -> bool:
     return inside.startswith(("http", "/", "#", "./", "mailto:", "<")) or (
         " " not in inside and "." in inside
     )
+
+
+def _is_value(answer: str, start: int, inside: str, targets: Targets) -> bool:
+    """Whether numbers in brackets are a value: behind a sign, an interval from 0, or a year."""
+    before = answer[max(0, start - 2) : start].rstrip()
+    if before.endswith(VALUE_SIGNS):
+        return True
+    numbers = list(_numbers(inside.replace("^", "")))
+    chunks = [targets.by_number(number, zero_based=0 in numbers)[0] for number in numbers]
+    if all(chunk is not None for chunk in chunks):
+        return False
+    is_interval = numbers[0] == 0 and len(numbers) > 1
+    return is_interval or (len(inside.strip()) == YEAR_DIGITS and not targets.have_numbers)
 
 
 def _starts_line(answer: str, start: int) -> bool:
@@ -201,7 +226,8 @@ def _loose(element: Element, name: str, targets: Targets, style: str) -> Iterato
 
 def _superscripts(answer: str, targets: Targets) -> Iterator[Mark]:
     for match in SUPERSCRIPT.finditer(answer):
-        if UNIT.search(answer[max(0, match.start() - 8) : match.start()]):  # a power: m², 10³
+        before = answer[max(0, match.start() - POWER_REACH) : match.start()]
+        if UNIT.search(before):  # a power: m², 10³
             continue
         digits = re.sub(r"[\u202f ]", ",", match.group()).translate(SUPERSCRIPTS)
         yield from _numbered_marks(*match.span(), digits, targets, "superscript")

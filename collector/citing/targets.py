@@ -130,6 +130,11 @@ class Targets:
         }
 
     @cached_property
+    def have_numbers(self) -> bool:
+        """Whether chunks have numbers of their own: as an id, or as a label in the prompt."""
+        return self._numbers_are_ids or bool(self._prompt_labels())
+
+    @cached_property
     def _numbers_are_ids(self) -> bool:
         return any(key.isdigit() for key in self._ids)
 
