@@ -46,6 +46,21 @@ SMALL_WORDS = frozenset(_SMALL_WORDS.split())
 """Words that a title writes small; none of them is a verb, so that a statement has others."""
 TITLE_SHARE = 0.5
 """Least share of a title's words that begin with a capital or are numbers."""
+STEP = re.compile(r"\s*[>›»→]\s*")
+MOST_STEP_WORDS = 4
+"""Words of a step in a path through menus: *File > Save and close*."""
+OPTION = re.compile(r"(?:^|\s)--?[a-zA-Z]")
+"""An option of a command: `kubectl get pods -A`."""
+EXAMPLE = re.compile(
+    r"(?:\b(?:e\.\s?g\.|for (?:example|instance)|z\.\s?B\.|zum Beispiel|beispielsweise|p\.\s?ex\."
+    r"|par exemple|por ejemplo|p\.\s?ej\.|per esempio|ad esempio|por exemplo|bijvoorbeeld|bijv\."
+    r"|na przykład|np\.|например|напр\.|örneğin|til eksempel|till exempel)|مثلا|مثلاً|例如|比如|譬如"
+    r"|例えば|たとえば|예를 들어|예컨대|उदाहरण के लिए)[\s,:،、：(（]*$",
+    re.IGNORECASE,
+)
+"""Words right before a quotation that make it an example, not a passage."""
+EXAMPLE_REACH = 32
+"""Characters in front of a quotation in which these words are looked for."""
 BEHIND = re.compile(r"\s*+[:,–—-]?\s*+")
 
 
@@ -55,7 +70,11 @@ def quotations(answer: str) -> list[Quotation]:
         (*match.span(), next(group for group in match.groups() if group is not None).strip())
         for match in QUOTATION.finditer(answer)
     )
-    quotes = [quote for quote in marked if _is_quote(quote[2])]
+    quotes = [
+        (start, end, text)
+        for start, end, text in marked
+        if _is_quote(text) and not EXAMPLE.search(answer, max(0, start - EXAMPLE_REACH), start)
+    ]
     if ">" not in answer:
         return quotes
     starts = [start for start, _, _ in quotes]
@@ -77,7 +96,9 @@ def _blocks(answer: str) -> Iterator[Quotation]:
 
 
 def _is_quote(text: str) -> bool:
-    """Whether a text in quotation marks may be a passage: long enough, and no title."""
+    """Whether a text in quotation marks may be a passage: long enough, no title and no input."""
+    if OPTION.search(text) or _is_path(text):
+        return False
     if sum(ord(character) > 0x2E7F for character in text) > len(text) / 2:
         has_number = any(map(str.isdecimal, text))
         return len(text) >= (LEAST_UNSPACED_WITH_NUMBER if has_number else LEAST_UNSPACED)
@@ -85,6 +106,18 @@ def _is_quote(text: str) -> bool:
     has_number = any(word[0].isdecimal() for word in words)
     least = LEAST_WITH_NUMBER if has_number else LEAST_WORDS
     return len(words) >= least and not is_title(words)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is a path through menus.
+
+    >>> _is_path("File > Save and close"), _is_path("stop if p > 5")
+    (True, False)
+    """
+    steps = STEP.split(text)
+    return len(steps) > 1 and all(
+        step[:1].isalpha() and len(step.split()) <= MOST_STEP_WORDS for step in steps
+    )
 
 
 def is_title(words: Sequence[str]) -> bool:

@@ -37,9 +37,16 @@ def quotes(answer: str) -> list[str | None]:
         "> Please note: refunds take five days now",
         'a 5" pipe and a 7" pipe cost 3 EUR and 4" of tape',
         "2 > 1 and so on, as everybody knows",
+        "choose “File > Save and close”",
+        "tap „Einstellungen → Allgemein → Datum und Uhrzeit“",
+        'run "kubectl get pods -A" there',
+        "a wish, e.g. “please ring twice at the back door”, is kept",
+        "mit UND, z. B. „rote Schuhe UND Größe 42“",
+        "par exemple : « chaussures rouges ET taille 42 »",
+        "例如：“红色鞋子与四十二码女款”",
     ],
 )
-def test_names_titles_terms_and_remarks_are_no_quotations(answer: str) -> None:
+def test_names_titles_terms_remarks_input_and_examples_are_no_quotations(answer: str) -> None:
     assert texts(answer) == []
 
 
@@ -57,6 +64,8 @@ def test_names_titles_terms_and_remarks_are_no_quotations(answer: str) -> None:
         ("> Refunds take\n> five days now\n> — Handbook\n\n[1]", "Refunds take\nfive days now"),
         ("> [...] refunds take five days now", "[...] refunds take five days now"),
         ("> Client: refunds take five days", "Client: refunds take five days"),
+        ('It says "stop if p > 5 bar" [1]', "stop if p > 5 bar"),
+        ("For example, it says “refunds take five days” [1]", "refunds take five days"),
         ('> the "Scale" plan has five seats', 'the "Scale" plan has five seats'),
     ],
 )
