@@ -36,6 +36,8 @@ LEAST_WORDS = 3
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
+_UNSPACED_RUN = re.compile(f"{_UNSPACED.pattern}+")
+"""Without spaces a sentence is one word; a number in it is no reason to leave out the rest."""
 _CHARACTERS_A_WORD = 2
 """Characters of a word in scripts without spaces."""
 _CODE = re.compile(r"[\d_=<>@\\|{}/$%^~#]|\w[.:]\w|\[")
@@ -118,6 +120,9 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
                 continue
             word = raw.strip(_AROUND)
             if not _LETTER.search(word):
+                continue
+            if not word.isascii() and (runs := _UNSPACED_RUN.findall(word)):
+                yield from ((run, False) for run in runs)
                 continue
             rest = word[1:] if begins else word
             if not _CODE.search(word):

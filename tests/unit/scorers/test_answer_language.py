@@ -126,3 +126,15 @@ def test_the_codes_that_can_be_named_are_those_that_the_detector_knows() -> None
 
 def test_a_few_chinese_characters_may_be_japanese() -> None:
     assert language("返金手続方法") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("ja", "返品を受け取った日から5〜7営業日以内に返金されます。"),
+        ("zh", "退款将在收到退货后5至7个工作日内退回原支付方式。"),
+        ("ja", "Pythonのリストは0から数えます。最初の要素はitems[0]です。"),
+    ],
+)
+def test_a_number_in_a_sentence_without_spaces_hides_no_language(code: str, text: str) -> None:
+    assert language(text) == code
