@@ -28,6 +28,7 @@ from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
 from scorers.text.alignment import align
 from scorers.text.chunk_text import ChunkText
+from scorers.text.language import are_alike, language
 from scorers.text.negations import denies
 from scorers.text.normalise import key, words
 from scorers.text.quotation import ContextTexts, QuoteMatch, check_quote, is_question
@@ -37,6 +38,8 @@ EXPLAINED, DETAILED = 3, 1_000
 """Failures that the explanation names, and citations that the details hold: failures first."""
 ASKED = 0.8
 """Least share of a quotation's words, in order in the question, that makes it the user's words."""
+LEAST_TRANSLATED = 5
+"""Least words of a quotation whose language is known well enough to say that it is translated."""
 LEAST_ROOM = 1_000_000
 """Characters that the citations of a short answer may take to compare; more for a longer one.
 
@@ -147,7 +150,9 @@ class CitationChecks:
             if finding.is_outside and self._says_itself(citation, quote, finding.omitted):
                 finding = replace(finding, label="", omitted="")
             # What quotes no chunk is no invented quotation: check the sentence instead.
-            if not finding.label or not self._is_of_no_chunk(quote):
+            if not finding.label or not (
+                self._is_of_no_chunk(quote) or self._is_translated(quote, named)
+            ):
                 return finding
         claimed = self._claim(citation)
         if claimed is None:
@@ -201,6 +206,15 @@ class CitationChecks:
             return True
         place = align(quoted, self._question)
         return place is not None and place.similarity >= ASKED
+
+    def _is_translated(self, quote: str, named: Sequence[str]) -> bool:
+        """Whether a quotation is in another language than the chunks that it is cited from."""
+        own = language(quote, LEAST_TRANSLATED)
+        if own is None:
+            return False
+        texts = (chunk.content or "" for chunk in self._record.context if chunk.chunk_id in named)
+        others = [language(text) for text in texts]
+        return all(other is not None and not are_alike(own, other) for other in others)
 
     @cached_property
     def _question(self) -> ChunkText:

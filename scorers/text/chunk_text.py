@@ -10,6 +10,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import Any, TypeVar
 
+from scorers.text.editing import rendered
 from scorers.text.normalise import key, words
 from scorers.text.sentences import sentences
 
@@ -35,6 +36,12 @@ class ChunkText:
             self._derived[compute] = compute(self._content)
         part: Part = self._derived[compute]
         return part
+
+    @cached_property
+    def rendered(self) -> ChunkText | None:
+        """The text without its markup; None where it has none."""
+        plain = rendered(self._content)
+        return ChunkText(plain) if plain != self._content else None
 
     @cached_property
     def words(self) -> list[str]:

@@ -10,8 +10,9 @@ from itertools import pairwise
 from math import ceil
 
 from ragvigil.model.record import Document
-from scorers.text.alignment import align, is_match
+from scorers.text.alignment import Alignment, align, is_match
 from scorers.text.chunk_text import ChunkText, chunk_text
+from scorers.text.editing import edited
 from scorers.text.normalise import is_unspaced, key, length, parts, words
 from scorers.text.omission import changed_by_omission, denied_outside
 from scorers.text.sentences import sentences
@@ -28,6 +29,8 @@ STITCHED_SHARE = 0.8
 """Share of a quotation's words that true parts must cover for it to count as stitched."""
 STITCHED_WORDS = 200
 """Words from the start of a quotation that are searched for true parts."""
+KEPT = 0.5
+"""Least share of a quotation's words that are the source's own, beside the author's insertions."""
 PROVING_WORDS = 3
 """Least words of a quote that proves anything (an unspaced script's character is half a word)."""
 STOPPED = re.compile(r"[.!?。！？।؟։]\W*$")
@@ -102,13 +105,11 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> QuoteMatch:
         return QuoteMatch(checked="marker_only")
     if key(quoted) in chunk.key:  # verbatim: one substring search settles it
         return _best(_exact_places(quoted, chunk), [quote], chunk)
-    split = [(part, segment) for part in parts(quote) if (segment := words(part))]
-    segments = [segment for _, segment in split]
     alignment = align(quoted, chunk)
-    if alignment is not None and is_match(quoted, alignment, chunk):
-        return _best([[(alignment.start, alignment.end)]], [quote], chunk)
-    if len(segments) > 1 and (found := list(_placements(segments, chunk))):
-        return _best(found, [part for part, _ in split], chunk)
+    match = _near(quote, quoted, alignment, chunk) or _undone(quote, quoted, chunk)
+    if match is not None:
+        return match
+    segments = [segment for part in parts(quote) if (segment := words(part))]
     similarity = alignment.similarity if alignment else 0.0
     other_chunks = [(name, text) for name, text in texts.all if name != chunk_id]
     distinct = frozenset(quoted)
@@ -122,6 +123,41 @@ def check_quote(quote: str, chunk_id: str, texts: ContextTexts) -> QuoteMatch:
     stitched = is_stitched(quoted, [chunk, *(text for _, text in other_chunks)])
     label = "stitched" if stitched else "quote_not_found"
     return QuoteMatch(checked="quote", label=label, similarity=similarity)
+
+
+def _near(
+    quote: str, quoted: Sequence[str], alignment: Alignment | None, chunk: ChunkText
+) -> QuoteMatch | None:
+    """The match of a quotation that differs by harmless changes, or leaves something out."""
+    if alignment is not None and is_match(quoted, alignment, chunk):
+        return _best([[(alignment.start, alignment.end)]], [quote], chunk)
+    return _with_gaps(quote, chunk, least=2)
+
+
+def _with_gaps(quote: str, chunk: ChunkText, *, least: int) -> QuoteMatch | None:
+    """The match of a quotation with ellipses, of at least so many parts."""
+    split = [(part, segment) for part in parts(quote) if (segment := words(part))]
+    segments = [segment for _, segment in split]
+    if len(segments) >= least and (found := list(_placements(segments, chunk))):
+        return _best(found, [part for part, _ in split], chunk)
+    return None
+
+
+def _undone(quote: str, quoted: Sequence[str], chunk: ChunkText) -> QuoteMatch | None:
+    """The match without the author's insertions, or without the chunk's markup."""
+    plain = chunk.rendered
+    if plain is not None:
+        match = _near(quote, quoted, align(quoted, plain), plain)
+        if match is not None:
+            return match
+    if "[" not in quote or (bare := edited(quote)) == quote:
+        return None
+    kept = [word for part in parts(bare) for word in words(part)]
+    if length(kept) < max(PROVING_WORDS, KEPT * length(quoted)):
+        return None
+    forms = (chunk, plain) if plain is not None else (chunk,)
+    matches = (_with_gaps(bare, form, least=1) for form in forms)
+    return next((match for match in matches if match is not None), None)
 
 
 def is_quoted(quote: str, texts: Iterable[str]) -> bool:
