@@ -70,6 +70,17 @@ def clauses(sentence: str, code: str) -> list[str]:
     return [text]
 
 
+def without_condition(sentence: str, code: str) -> str:
+    """A normalised sentence without a condition at its start and the idioms of a language.
+
+    >>> without_condition("When the text lacks it, the bot says so.", "en")
+    'the bot says so'
+    """
+    text = normalised(sentence).strip()
+    own = (each for each in _patterns().languages if are_alike(each.code, code))
+    return next((_plain(text, each) for each in own), text)
+
+
 def _candidates(texts: Sequence[str]) -> list[_Language]:
     """The languages that one of these normalised sentences refuses in."""
     whole = "\n".join(texts)

@@ -18,6 +18,7 @@ from scorers.text.refusal_patterns import (
     is_courtesy,
     is_polar,
     refusing_by_words,
+    without_condition,
 )
 from scorers.text.refusal_signs import ANSWERING, DENYING, kinds, signs, spoken
 from scorers.text.sentences import Sentence, sentences
@@ -41,6 +42,9 @@ STATED, STATED_PART = 0.0, -1.0
 """Log odds from which a sentence, or a part of one, states something beside a refusal."""
 SURE_CLAUSE, STATED_REST = 1.0, 0.5
 """Log odds from which a clause refuses, and the rest of its sentence states something."""
+
+OPENING = 2
+"""First words of a clause among which one makes it a question: *есть ли*."""
 
 _OWN_MATTERS = frozenset({"source", "given", "paper", "me", "find", "tell", "info", "relate"})
 """Kinds of words of a clause that speaks of the answer, not of what nobody knows."""
@@ -102,12 +106,19 @@ def _is_at_an_end(place: int, count: int) -> bool:
 
 def _refuses(sentence: str, language: str, sure: float) -> bool:
     """Whether the model is sure that a sentence, or a part behind a word such as *but*, refuses."""
-    own = kinds(sentence, language)
-    if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own):
+    if not _may_refuse(sentence, language):
         return False
     if weigh(sentence, language)[0] > sure:
         return True
     return any(weigh(part, language)[0] > SURE_PART for part in _parts(sentence, language))
+
+
+def _may_refuse(sentence: str, language: str) -> bool:
+    """Whether a sentence denies something of its own matters, and not only in its condition."""
+    own = kinds(sentence, language)
+    if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own):
+        return False
+    return not DENYING.isdisjoint(kinds(without_condition(sentence, language), language))
 
 
 def _refuses_before(question: str, language: str) -> bool:
@@ -122,8 +133,7 @@ def _refuses_before(question: str, language: str) -> bool:
 
 def _is_mixed(sentence: str, language: str) -> bool:
     """Whether a clause of a sentence refuses, and the rest of the sentence states something."""
-    own = kinds(sentence, language)
-    if DENYING.isdisjoint(own) or ANSWERING.isdisjoint(own) or asks(sentence):
+    if asks(sentence) or not _may_refuse(sentence, language):
         return False
     # A sentence of eight pieces is divided in 20 ways, and one of many denials has most of them in
     # the rest: to see that, no signs are needed.
@@ -140,7 +150,10 @@ def _is_mixed(sentence: str, language: str) -> bool:
 
 def _is_substance(rest: str, language: str) -> bool:
     """Whether what stands beside a refusing clause is no question, reason or courtesy."""
-    return _SUBORDINATE.isdisjoint(signs(rest, language)) and not is_courtesy(rest)
+    opening = " ".join(rest.split()[:OPENING])
+    asks_whether = "which" in kinds(opening, language)
+    is_subordinate = asks_whether or not _SUBORDINATE.isdisjoint(signs(rest, language))
+    return not is_subordinate and not is_courtesy(rest)
 
 
 def _without_caveats(parts: Sequence[Sentence], refusing: list[Sentence]) -> list[Sentence]:

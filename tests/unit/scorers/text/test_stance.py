@@ -65,6 +65,9 @@ I can only help with questions about our products.
 That is outside the scope of what I can help with.
 Sorry, I can't share that.
 The passages only describe shipping. I therefore cannot say what returns cost.
+It isn't stated whether returns are free.
+Источники не уточняют, бесплатен ли возврат.
+Источники не уточняют, есть ли в отеле спортзал.
 """.splitlines()
 ANSWERS = """\
 No, gift cards cannot be refunded.
@@ -73,6 +76,9 @@ You can't change the address once the parcel has left.
 There is no fee for returns.
 The warranty does not cover water damage.
 No documents are needed for children under six.
+When the sources do not say who pays, the clerk asks the board.
+Wenn die Unterlagen dazu nichts enthalten, fragt der Assistent nach.
+The treaty of 1867 was silent on fishing.
 If you can't find the answer, ask our support.
 The documents must not be older than three months.
 We do not ship to Iceland.
