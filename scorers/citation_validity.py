@@ -40,6 +40,8 @@ ASKED = 0.8
 """Least share of a quotation's words, in order in the question, that makes it the user's words."""
 LEAST_TRANSLATED = 5
 """Least words of a quotation whose language is known well enough to say that it is translated."""
+MOST_SHARED = 0.4
+"""Similarity from which a quotation shares its words, and so its language, with the chunk."""
 LEAST_ROOM = 1_000_000
 """Characters that the citations of a short answer may take to compare; more for a longer one.
 
@@ -151,7 +153,8 @@ class CitationChecks:
                 finding = replace(finding, label="", omitted="")
             # What quotes no chunk is no invented quotation: check the sentence instead.
             if not finding.label or not (
-                self._is_of_no_chunk(quote) or self._is_translated(quote, named)
+                self._is_of_no_chunk(quote)
+                or ((finding.similarity or 0.0) < MOST_SHARED and self._is_translated(quote, named))
             ):
                 return finding
         claimed = self._claim(citation)
