@@ -198,6 +198,7 @@ class Pipeline:
         is_suspect = any(map(self._parts.quarantine.is_suspect, closings))
         if is_suspect:  # with nothing else under way: what ends the core then is the suspect
             self._parts.sink.finish(FINISH_SECONDS)
+            self._parts.scorer.prepare()
         if unscored := self._settle_stored(closings):
             (self._give_to_pool if helps and not is_suspect else self._score)(unscored)
         is_busy = self._score_large() or bool(closings)

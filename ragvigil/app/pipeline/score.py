@@ -77,6 +77,15 @@ class TraceScorer:
             for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
+    def prepare(self) -> None:
+        """Loads what scorers load once.
+
+        Not at the start: a daemon that nothing is sent to needs no 70 MB of languages.
+        """
+        if not self._is_prepared:
+            self._full.prepare()
+            self._is_prepared = True
+
     def joined(self, trace: Trace, earlier: StoredTrace, context: RecordContext) -> Outcome:
         """The outcome of a trace that was put together of stored spans: none is stored again.
 
@@ -127,10 +136,8 @@ class TraceScorer:
                 metrics.TRUNCATED.labels(cut).inc()
         if lean:
             metrics.LEAN.inc(len(records))
-        if records and not self._is_prepared:
-            # Not at the start: a daemon that nothing is sent to needs no 70 MB of languages.
-            self._full.prepare()
-            self._is_prepared = True
+        if records:
+            self.prepare()
         every = (self._lean if lean else self._full).score_each(records, beat)
         return [
             ScoredRecord(record=record, scores=scores, shape=measure(record))

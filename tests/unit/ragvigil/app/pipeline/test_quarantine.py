@@ -11,6 +11,7 @@ import pytest
 from ragvigil.app.process.heartbeat import Heartbeat, frame_unit, trace_unit
 from ragvigil.app.process.suspects import CoreEnd, Suspects
 from ragvigil.store.engine.store import Store
+from scorers.runner import Runner
 from tests.pipelines import Core, answer, trace_id
 
 SPANS = len(answer())
@@ -44,6 +45,20 @@ async def test_a_suspect_is_scored_alone_and_in_its_turn(
     core.pass_time(5)
     assert batches == [[1], [2], [3], [4, 5]]
     assert len(core.rows("traces")) == 5
+
+
+async def test_what_is_loaded_once_is_loaded_before_a_suspect_is_in_work(
+    tmp_path: Path, store: Store, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever kills a core that starts, again and again, finds the same one in work."""
+    Suspects(tmp_path).blame([unit(1)], CoreEnd.KILLED)
+    scored_before: list[int] = []
+    monkeypatch.setattr(Runner, "prepare", lambda _: scored_before.append(len(batches)))
+    core = await Core.born(tmp_path, store)
+    await core.send(1, answer())
+    core.pass_time(5)
+    assert batches == [[1]]
+    assert scored_before == [0]
 
 
 async def test_a_quarantined_trace_costs_itself_alone(
