@@ -16,7 +16,7 @@ from scorers.citation_validity import CitationValidity
 from scorers.injected_context import InjectedContext
 from scorers.refusal import Refusal
 
-FILE = Path(__file__).parents[2] / "golden" / "data" / "answer_shapes.jsonl"
+FILE = Path(__file__).parents[2] / "golden" / "shapes" / "answers.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
 SCORERS: dict[str, Scorer] = {
     "citations": CitationValidity(),
