@@ -8,10 +8,10 @@ either is a ticket until it is put back, declared, audited, or the usual state
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import MINUTE, is_fix
+from ragvigil.model.audit import Audit
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import CAUSES, Cause, ChangeKind, Notice
 from ragvigil.model.score import Layer
@@ -33,17 +33,9 @@ SAID_WHOLE = frozenset(
 """Kinds whose words say the whole change: there was no value before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecidedAudit:
-    """An audit that knows whether anything dropped; `sources` are the ids of its notices."""
-
-    sources: tuple[str, ...]
-    ended_unix_nano: int
-
-
 def undeclared(
     notices: Collection[Notice],
-    audits: Iterable[DecidedAudit],
+    audits: Iterable[Audit],
     now: int,
     settings: IncidentSettings,
 ) -> tuple[Finding, ...]:
@@ -51,7 +43,7 @@ def undeclared(
 
     `notices` are those of the last day, deploy marks included; `now` is in nanoseconds.
     """
-    decided = list(audits)
+    decided = [audit for audit in audits if audit.has_decided]
     return tuple(
         _finding(change, _over(change, notices, decided, now, settings), now)
         for change in notices
@@ -75,7 +67,7 @@ def _is_declared(change: Notice, notices: Iterable[Notice]) -> bool:
 def _over(
     change: Notice,
     notices: Iterable[Notice],
-    audits: Iterable[DecidedAudit],
+    audits: Iterable[Audit],
     now: int,
     settings: IncidentSettings,
 ) -> int:

@@ -9,7 +9,7 @@ from alerts.drift.job import DriftJob
 from alerts.incidents.job import IncidentJob
 from alerts.incidents.message import Message
 from alerts.incidents.suspects import is_good
-from alerts.incidents.undeclared import DecidedAudit, undeclared
+from alerts.incidents.undeclared import undeclared
 from alerts.limits.job import LimitJob
 from alerts.limits.trial import Trial
 from alerts.notices.blind import NO_MENDING, Mending
@@ -24,7 +24,6 @@ from alerts.watch.metrics import WatchMetrics
 from alerts.watch.untrusted import marked
 from ragvigil.llm.judge import JudgeAccess
 from ragvigil.llm.outcome import Purpose
-from ragvigil.model.audit import Audit
 from ragvigil.model.clock import Clock
 from ragvigil.model.finding import FindingKind
 from ragvigil.model.incident import Incident
@@ -93,7 +92,7 @@ class Watch:
         audited = self._auditing.run(now, noticed, self.incidents.deploys, moved)
         changed = undeclared(
             tuple(changes.values()),
-            (_decided_audit(audit) for audit in self._auditing.audits if audit.has_decided),
+            self._auditing.audits,
             int(now * NANOS),
             self._alerts.incidents,
         )
@@ -141,7 +140,3 @@ class Watch:
         self, records: Sequence[RagRecord], rubrics: Sequence[str]
     ) -> list[tuple[Score, ...]] | None:
         return self._judging.judge_now(records, Purpose.AUDIT, rubrics)
-
-
-def _decided_audit(audit: Audit) -> DecidedAudit:
-    return DecidedAudit(sources=audit.sources, ended_unix_nano=audit.ended_unix_nano)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.undeclared import DecidedAudit, undeclared
+from alerts.incidents.undeclared import undeclared
+from ragvigil.model.audit import Audit, AuditState
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.model.score import Layer
@@ -36,10 +37,19 @@ BACK = replace(
 RELEASE = replace(
     GONE, notice_id="n3", kind=ChangeKind.RELEASE, before="1.4.0", after="1.5.0", route=""
 )
+AUDIT = Audit(
+    audit_id="a",
+    service="desk",
+    environment="production",
+    anchor_unix_nano=NOON,
+    started_unix_nano=NOON + 5 * MINUTE,
+    ended_unix_nano=NOON + 40 * MINUTE,
+    state=AuditState.STEADY,
+)
 SOON = NOON + 10 * MINUTE
 
 
-def only(*notices: Notice, audits: tuple[DecidedAudit, ...] = (), now: int = SOON) -> Finding:
+def only(*notices: Notice, audits: tuple[Audit, ...] = (), now: int = SOON) -> Finding:
     (found,) = undeclared(notices, audits, now, SETTINGS)
     return found
 
@@ -83,12 +93,12 @@ def test_what_is_put_back_is_over_and_putting_it_back_is_no_other_ticket() -> No
 
 
 def test_an_audit_of_the_change_ends_the_ticket() -> None:
-    audit = DecidedAudit(sources=("n0", GONE.notice_id), ended_unix_nano=NOON + 40 * MINUTE)
+    audit = replace(AUDIT, sources=("n0", GONE.notice_id))
     assert only(GONE, audits=(audit,)).cleared_unix_nano == audit.ended_unix_nano
 
 
 def test_an_audit_of_another_change_of_the_same_minute_leaves_the_ticket() -> None:
-    other = DecidedAudit(sources=("n0",), ended_unix_nano=NOON + 40 * MINUTE)
+    other = replace(AUDIT, sources=("n0",))
     assert only(GONE, audits=(other,)).is_open
 
 
