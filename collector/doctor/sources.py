@@ -14,7 +14,7 @@ from collector.claims.registry import registered
 from collector.doctor.fixes import fix
 from collector.record.boundaries import extents
 from collector.record.build import records
-from collector.record.context import prompt_texts
+from collector.record.calls import prompt_texts
 from collector.record.dimensions import service_of
 from collector.record.query_answer import why_unseen
 from collector.record.tree import Node, grow, take_apart

@@ -10,22 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collector.claims.claim import NO_TEXT, Field, Listing, Message, SpanRole
+from collector.claims.claim import Field, Listing, SpanRole
 from collector.claims.payload import answer_of, is_empty_answer
-from collector.claims.recover import as_container, text
+from collector.claims.recover import as_container
+from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing
+from collector.record.remarks import without_remarks
 from collector.record.tree import STEP_ROLES, Node
-from ragvigil.model.span import StatusCode
 
 AUXILIARY = frozenset(
     {SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING, SpanRole.GUARDRAIL,
      SpanRole.EVALUATOR}
 )  # fmt: skip
-
-UNANSWERED = frozenset(
-    {"tool_calls", "tool_call", "tool_use", "function_call", "error", "abort", "aborted",
-     "cancelled", "canceled", "interrupted", "malformed_function_call"}
-)  # fmt: skip
-"""Finish reasons of replies that are no answer: the model calls a tool, or did not end."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -236,50 +231,16 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
         same = [leaf for leaf in with_text if reply_text(leaf).strip() in output]
         if same:
             return same[-1]
+    models = without_remarks(models)
+    with_text = [leaf for leaf in models if reply_text(leaf)]
     if has_failed(models[-1]) or said_nothing(models[-1]) or not with_text:
         return models[-1]  # if the answering call has no text, a rewriter's text is no answer
     return with_text[-1]
 
 
-def has_failed(node: Node) -> bool:
-    """Whether the span failed, by its status or by a vendor's attribute."""
-    if node.reading is None:
-        return False
-    return node.reading.span.status is StatusCode.ERROR or node.reading.get(Field.ERROR) is not None
-
-
 def failed_unasked(extent: Extent) -> bool:
     """Whether the answer failed, and no model is seen to be asked for it."""
     return not extent.models and has_failed(extent.root)
-
-
-def reply_text(leaf: Node) -> str:
-    """The text of the model's reply; empty if it has none or only calls tools."""
-    reply = leaf.reading.get(Field.REPLY) if leaf.reading is not None else None
-    if not isinstance(reply, tuple):
-        return ""
-    messages = [m for m in reply if isinstance(m, Message) and m.text
-                and not m.calls_tool and m.role != "tool"]  # fmt: skip
-    return messages[0].text if messages else ""
-
-
-def calls_tool(node: Node) -> bool:
-    """Whether the span is a model's that requested a tool call."""
-    reply = node.reading.get(Field.REPLY) if node.reading is not None else None
-    return isinstance(reply, tuple) and any(message.calls_tool for message in reply)
-
-
-def said_nothing(leaf: Node) -> bool:
-    """Whether the model ended its reply without a text: no tool call, failure or abort."""
-    if leaf.reading is None or has_failed(leaf) or leaf.reading.raw(Field.REPLY) != NO_TEXT:
-        return False
-    return not ended_unanswered(leaf)
-
-
-def ended_unanswered(leaf: Node) -> bool:
-    """Whether the model's finish reason says that its reply is no answer."""
-    reason = text(leaf.reading.get(Field.FINISH_REASON)) if leaf.reading is not None else ""
-    return reason.lower().rpartition(".")[2].replace("-", "_") in UNANSWERED
 
 
 def _adopt_strays(extents: list[Extent], nodes: Sequence[Node]) -> None:

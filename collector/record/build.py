@@ -13,7 +13,8 @@ from collector.claims.recover import text
 from collector.claims.registry import RegisteredConvention, registered
 from collector.record import boundaries, context, evidence, measures
 from collector.record.absences import AnswerParts, absent
-from collector.record.boundaries import Extent, failed_unasked, has_failed, reply_text
+from collector.record.boundaries import Extent, failed_unasked
+from collector.record.calls import has_failed, reply_text
 from collector.record.citations import MOST_CITATIONS, CitationSource, citations
 from collector.record.context import Context
 from collector.record.dimensions import (
@@ -27,6 +28,7 @@ from collector.record.dimensions import (
 from collector.record.evidence import Evidence, complete_from
 from collector.record.query_answer import answer as find_answer
 from collector.record.query_answer import question as find_question
+from collector.record.remarks import is_verdict, shows
 from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
 from collector.record.tree import grow, take_apart
@@ -61,7 +63,7 @@ def records_of_each(
         [_parts_of(extent) for extent in boundaries.extents(nodes)] for nodes in forests
     ]
     answers = [
-        tuple([_record(parts, trace, rules) for parts in answer_parts if parts is not None])
+        tuple([_record(parts, trace, rules) for parts in _without_checks(answer_parts)])
         for trace, answer_parts in zip(traces, parts_of_each, strict=True)
     ]
     for nodes in forests:
@@ -93,6 +95,29 @@ def _parts_of(extent: Extent) -> AnswerParts | None:
         calls=calls,
         usage=measures.usage(measures.stated_at_root(extent.root, calls)),
     )
+
+
+def _without_checks(parts_of_each: Sequence[AnswerParts | None]) -> list[AnswerParts]:
+    """The answers of a trace, without those that only grade an earlier one.
+
+    Evaluators of frameworks ask a query engine whether its documents support an answer.
+    """
+    kept: list[AnswerParts] = []
+    for parts in parts_of_each:
+        if parts is None:
+            continue
+        texts = [other.answer.text for other in kept if other.answer.text]
+        if not any(_grades(parts, text_) for text_ in texts):
+            kept.append(parts)
+    return kept
+
+
+def _grades(parts: AnswerParts, answer: str) -> bool:
+    """Whether an answer only says of another, which its query holds, whether that is right."""
+    query, reply = parts.query or "", parts.answer.text
+    if not shows(query, answer):
+        return False
+    return is_verdict(reply, answer) if reply is not None else shows(answer, query)
 
 
 def _retrieved(gathered: Evidence, shown: Context) -> tuple[Document, ...] | None:

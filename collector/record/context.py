@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from collector.claims.claim import Field, Listing, Message
+from collector.claims.claim import Field, Listing
 from collector.claims.documents import Draft, build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks, shows_empty_context
 from collector.claims.prompt_match import is_comparable, positions
@@ -14,13 +14,12 @@ from collector.claims.search_tools import nothing_found, searches_documents
 from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import single_document, tool_documents
 from collector.claims.traced_calls import tool_message_documents
+from collector.record.calls import REPLYING, prompt_texts, turn, turn_texts
 from collector.record.evidence import Evidence
 from collector.record.inferred_rerank import is_reranked
 from collector.record.tree import Node
 from ragvigil.model.record import Absent, ContextSource, Document
 
-REPLYING = frozenset({"assistant", "model", "ai", "AIMessage", "CHATBOT", "chatbot"})
-INSTRUCTING = frozenset({"system", "developer"})
 EMPTY_SHARE = 0.5
 """A prompt shorter than this share of the documents cannot contain a rewritten form of them."""
 
@@ -32,34 +31,6 @@ class Context:
     documents: tuple[Document, ...] = ()
     source: ContextSource = ContextSource.NONE
     prompt: str = ""
-
-
-def prompt_texts(model: Node | None) -> tuple[str, ...]:
-    """The texts of the messages to a model; empty if they are not visible."""
-    messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
-    if not isinstance(messages, tuple):
-        return ()
-    return tuple(m.text for m in messages if isinstance(m, Message) and m.text)
-
-
-def turn_texts(model: Node | None) -> tuple[str, ...]:
-    """The texts of this turn: system messages, and what came after the model's last reply.
-
-    What stands further up was retrieved for other questions, or is an example of an answer.
-    """
-    return tuple(message.text for message in _turn(model) if message.text)
-
-
-def _turn(model: Node | None) -> list[Message]:
-    messages = model.reading.get(Field.PROMPT) if model and model.reading is not None else None
-    if not isinstance(messages, tuple):
-        return []
-    turn = [m for m in messages if isinstance(m, Message)]
-    while turn and turn[-1].role in REPLYING and not turn[-1].calls_tool:
-        turn.pop()  # the beginning of the reply
-    replies = [at for at, m in enumerate(turn) if m.role in REPLYING and not m.calls_tool]
-    first = replies[-1] + 1 if replies else 0
-    return [m for at, m in enumerate(turn) if at >= first or m.role in INSTRUCTING]
 
 
 def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
@@ -115,10 +86,10 @@ def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) 
 
 def _leaves_out_results(model: Node | None) -> bool:
     """Whether a prompt has a call of a tool, and no text after it: its result is unknown."""
-    turn = _turn(model)
-    calls = [at for at, message in enumerate(turn) if message.calls_tool]
+    messages = turn(model)
+    calls = [at for at, message in enumerate(messages) if message.calls_tool]
     return bool(calls) and not any(
-        message.text for message in turn[calls[0] :] if message.role not in REPLYING
+        message.text for message in messages[calls[0] :] if message.role not in REPLYING
     )
 
 
@@ -184,7 +155,7 @@ def _from_tools(model: Node | None, others: Sequence[Node], prompt: str) -> Cont
     """
     if model is None or model.reading is None:
         return None
-    messages = (*_turn(model), *(model.reading.get(Field.REPLY) or ()))
+    messages = (*turn(model), *(model.reading.get(Field.REPLY) or ()))
     results = [message.text for message in messages if message.role == "tool"]
     listings = [listing for result in results if (listing := tool_documents(result)) is not None]
     if not listings and _only_searched(others):

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from collector.claims.claim import Field, Listing, SpanRole, Withheld
 from collector.claims.documents import with_rerank_scores
 from collector.claims.payload import question_of
-from collector.record.boundaries import Extent, has_failed
+from collector.record.boundaries import Extent
+from collector.record.calls import has_failed
 from collector.record.tree import Node
 from ragvigil.model.record import Absent, Document, Retrieval
 

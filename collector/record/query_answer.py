@@ -18,15 +18,15 @@ from collector.claims.payload import (
 from collector.claims.prompt_chunks import context_blocks, question_beside, question_in
 from collector.claims.prompt_fields import answer_in, answer_in_reply
 from collector.claims.recover import as_container, text
-from collector.record.boundaries import (
-    Extent,
+from collector.record.boundaries import Extent
+from collector.record.calls import (
     calls_tool,
     ended_unanswered,
     has_failed,
     reply_text,
     said_nothing,
+    turn_texts,
 )
-from collector.record.context import turn_texts
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
 from ragvigil.model.record import Absent
@@ -54,8 +54,9 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     """The user's question, from the first of these that exists.
 
     What the user's code declares; the retrievers' query, if it is the same for all and no model
-    could have rewritten it; the input of the record's root; the question that the prompt labels;
-    the first rewritten query; the input of spans between root and model; the last user message.
+    could have rewritten it; the input of the record's root; that query, if it is what the answering
+    model was asked; the question that the prompt labels; the first rewritten query; the input of
+    spans between root and model; the last user message.
     """
     declared = _declared(extent.nodes, "ragvigil.query")
     if declared:
@@ -67,6 +68,8 @@ def question(extent: Extent, evidence: Evidence) -> str | None:
     at_root = _question_at(extent.root)
     if at_root:
         return at_root
+    if len(queries) == 1 and _last_user(extent.answering) in queries:
+        return queries.pop()
     prompts = turn_texts(extent.answering)
     labelled = next(
         (question_ for prompt in reversed(prompts) if (question_ := question_in(prompt))), None
@@ -104,12 +107,16 @@ def _rerank_queries(nodes: Iterable[Node]) -> set[str]:
 def _is_rewritten(extent: Extent) -> bool:
     """Whether a model ran before the retrieval: then the query may not be the user's text.
 
-    A model that calls tools wrote the query, even if rounded times say otherwise.
+    A model that calls a tool wrote the query, even if rounded times say that it ended later; one
+    that began after the retrieval calls a tool for another reason, such as a form for its reply.
     """
-    if _calls_tools(extent):
-        return True
     starts = [node.start for node in extent.nodes if node.retrieves]
-    return bool(starts) and any(model.end <= min(starts) for model in extent.models)
+    if not starts:
+        return _calls_tools(extent)
+    return any(
+        model.end <= min(starts) or (model.start <= min(starts) and calls_tool(model))
+        for model in extent.models
+    )
 
 
 def _calls_tools(extent: Extent) -> bool:
