@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.claims.claim import Field, Listing, SpanRole
-from collector.claims.payload import answer_of, is_empty_answer
+from collector.claims.payload import answer_of, is_empty_answer, question_of
 from collector.claims.recover import as_container
 from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing
 from collector.record.remarks import without_remarks
@@ -41,6 +41,7 @@ def extents(nodes: Sequence[Node]) -> list[Extent]:
         return _silent_answers(nodes, inside)
     groups = _group(leaves, inside)
     _settle_nested(groups)
+    _join_attempts(groups)
     extents = [_extent(root, members, groups) for root, members in groups.values()]
     _adopt_strays(extents, nodes)
     return sorted(extents, key=lambda extent: (extent.root.start, extent.root.id))
@@ -204,6 +205,29 @@ def _settle_nested(groups: Groups) -> None:
                 members.extend(groups.pop(id_)[1])
         else:
             groups.pop(root_id)
+
+
+def _join_attempts(groups: Groups) -> None:
+    """Joins failed attempts with the later call of the same question that did not fail.
+
+    The span around them is the answer's root, if it holds no other answer.
+    """
+    by_question: dict[tuple[str, str], list[Node]] = {}
+    for root, _ in groups.values():
+        question = question_of(root.reading.get(Field.INPUT)) if root.reading is not None else None
+        if root.parent is not None and question:
+            by_question.setdefault((root.parent.id, question), []).append(root)
+    for roots in by_question.values():
+        last = max(roots, key=lambda root: (root.start, root.id))
+        failed = [root for root in roots if has_failed(root) and root.end <= last.start]
+        if not failed or has_failed(last):
+            continue
+        lost = [leaf for root in failed for leaf in groups.pop(root.id)[1]]
+        around = last.parent
+        if around is None or around.reading is None:
+            continue
+        if [root for root, _ in groups.values() if around in (root, *root.above())] == [last]:
+            groups[around.id] = (around, [*lost, *groups.pop(last.id)[1]])
 
 
 def _depth(node: Node) -> int:
