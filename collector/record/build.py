@@ -17,6 +17,7 @@ from collector.record.boundaries import Extent, failed_unasked
 from collector.record.calls import has_failed, reply_text
 from collector.record.citations import MOST_CITATIONS, CitationSource, citations
 from collector.record.context import Context
+from collector.record.contributors import contributors
 from collector.record.dimensions import (
     FieldReadings,
     dimensions,
@@ -74,7 +75,8 @@ def records_of_each(
 def _parts_of(extent: Extent) -> AnswerParts | None:
     """What the spans say about an answer; None if it was not made from documents."""
     gathered = evidence.gather(extent)
-    shown = context.choose(gathered, extent.answering, extent.models)
+    parts_by = contributors(extent)
+    shown = context.choose(gathered, extent.answering, extent.models, parts_by)
     if failed_unasked(extent) and shown.source is not ContextSource.DECLARED:
         shown = Context()  # that retrieved chunks would have been shown is a guess
     if shown.source is ContextSource.INFERRED:  # the scores are those of the retriever

@@ -33,24 +33,36 @@ class Context:
     prompt: str = ""
 
 
-def choose(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
+def choose(
+    evidence: Evidence,
+    answering: Node | None,
+    others: Sequence[Node],
+    contributors: Sequence[Node] = (),
+) -> Context:
     """The context of an answer.
 
     Documents that the code declares come first; then those of the reranker, or else of the
-    retriever, without the documents that a visible prompt does not show; then the chunks that the
-    prompt's structure shows. A prompt too large to be searched counts as not visible.
+    retriever, without the documents that no visible prompt shows, neither the answering model's
+    nor those of the `contributors`; then the chunks that the prompt's structure shows. A prompt
+    too large to be searched counts as not visible.
     """
-    context = _chosen(evidence, answering, others)
+    context = _chosen(evidence, answering, others, contributors)
     is_inferred = (
         context.source is ContextSource.RETRIEVED
         and evidence.why_reranked is Absent.NOT_RUN
         and len(evidence.retrievals) == 1
+        and not contributors
         and is_reranked(evidence.retrieved or (), context.documents)
     )
     return replace(context, source=ContextSource.INFERRED) if is_inferred else context
 
 
-def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) -> Context:
+def _chosen(
+    evidence: Evidence,
+    answering: Node | None,
+    others: Sequence[Node],
+    contributors: Sequence[Node],
+) -> Context:
     texts = prompt_texts(answering)
     prompt = "\n\n".join(texts)
     ranked, source = evidence.reranked, ContextSource.RERANKED
@@ -68,17 +80,10 @@ def _chosen(evidence: Evidence, answering: Node | None, others: Sequence[Node]) 
         )
     if any(document.content is None for document in ranked):
         ranked = with_texts(ranked, context_blocks(texts))
-    shown = _context_shown(ranked, source, prompt)
-    if shown is None:  # an answering model that refines or summarises: other calls got them
-        read = len(prompt)
-        for other in others:
-            prompt_of_other = "\n\n".join(prompt_texts(other))
-            read += len(prompt_of_other)
-            if not is_comparable(len(ranked), read):
-                break
-            shown = _context_shown(ranked, source, prompt_of_other)
-            if shown is not None:
-                return shown
+    readers = ["\n\n".join(prompt_texts(model)) for model in contributors]
+    shown = _context_shown(ranked, source, [*readers, prompt])
+    if shown is None:  # an answering model that only puts a text into shape: another call got them
+        shown = _first_shown(ranked, source, others, len(prompt))
     if shown is None and _leaves_out_results(answering):
         return Context(documents=ranked, source=source, prompt=prompt)
     return shown or _context_not_shown(ranked, source, prompt)
@@ -94,18 +99,42 @@ def _leaves_out_results(model: Node | None) -> bool:
 
 
 def _context_shown(
-    ranked: tuple[Document, ...], source: ContextSource, prompt: str
+    ranked: tuple[Document, ...], source: ContextSource, prompts: Sequence[str]
 ) -> Context | None:
-    """The documents that a prompt shows, in its order; None if it shows none of them."""
-    places = positions(ranked, prompt)
-    matches = sorted((place, index) for index, place in enumerate(places) if place is not None)
-    if not matches:
+    """The documents that the prompts show, in their order; None if they show none of them."""
+    order: dict[int, None] = {}
+    showing: list[str] = []
+    read = 0
+    for prompt in prompts:
+        read += len(prompt)
+        if not is_comparable(len(ranked), read):
+            continue
+        places = positions(ranked, prompt)
+        matches = sorted((place, index) for index, place in enumerate(places) if place is not None)
+        order.update(dict.fromkeys(index for _, index in matches))
+        showing += [prompt] if matches else []
+    if not order:
         return None
     documents = [
         ranked[index] if ranked[index].rank == rank else replace(ranked[index], rank=rank)
-        for rank, (_, index) in enumerate(matches)
+        for rank, index in enumerate(order)
     ]
-    return Context(documents=tuple(documents), source=source, prompt=prompt)
+    return Context(documents=tuple(documents), source=source, prompt="\n\n".join(showing))
+
+
+def _first_shown(
+    ranked: tuple[Document, ...], source: ContextSource, models: Sequence[Node], read: int
+) -> Context | None:
+    """What the first of the models' prompts that shows any document shows."""
+    for model in models:
+        prompt = "\n\n".join(prompt_texts(model))
+        read += len(prompt)
+        if not is_comparable(len(ranked), read):
+            return None
+        shown = _context_shown(ranked, source, [prompt])
+        if shown is not None:
+            return shown
+    return None
 
 
 def _context_not_shown(ranked: tuple[Document, ...], source: ContextSource, prompt: str) -> Context:
