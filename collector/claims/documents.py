@@ -289,6 +289,9 @@ def find_documents(value: object, *, depth: int = 4) -> Listing | Withheld | Non
     >>> listing = find_documents('{"documents": [{"page_content": "a", "metadata": {"id": "x"}}]}')
     >>> [(d.chunk_id, d.content) for d in listing.documents]
     [('x', 'a')]
+    >>> each_query_found = [[{"text": "a"}, {"text": "b"}], [{"text": "c"}, {"text": "a"}]]
+    >>> [d.content for d in find_documents(each_query_found).documents]
+    ['a', 'b', 'c']
     """
     container, complete = as_container(value)
     if isinstance(container, list):
@@ -316,5 +319,18 @@ def _from_list(entries: list[object], complete: bool, depth: int) -> Listing | W
     if len(drafts) == len(entries) or (drafts and not complete):
         return listing(drafts, complete=complete)
     if depth and isinstance(entries[0], list):
-        return _from_list(entries[0], complete, depth - 1)
+        return _from_lists(entries, complete, depth - 1)
     return None
+
+
+def _from_lists(lists: list[object], complete: bool, depth: int) -> Listing | Withheld | None:
+    """The lists of several queries one after the other; of a chunk that several found the first.
+
+    None where the inner lists are no documents, such as pairs of a document and a score.
+    """
+    entries = [entry for inner in lists if isinstance(inner, list) for entry in inner]
+    drafts = [draft_ for draft_ in map(draft_of, entries) if draft_ is not None]
+    if not drafts or (complete and len(drafts) < len(entries)):
+        return _from_list(lists[0], complete, depth) if isinstance(lists[0], list) else None
+    joined = {(draft_.id, draft_.content): draft_ for draft_ in reversed(drafts)}
+    return listing([d for d in drafts if joined[(d.id, d.content)] is d], complete=complete)
