@@ -35,6 +35,7 @@ CAPTURED = {
     "oi-autogen": ("openinference.instrumentation.autogen_agentchat", "openinference"),
     "otel-genai-smolagents": ("opentelemetry.instrumentation.genai.openai", "otel_genai"),
     "langwatch": ("langwatch", "langwatch"),
+    "monocle": ("monocle_apptrace", "monocle"),
     "trulens": ("trulens", "trulens"),
     "google-adk-hidden": ("gcp.vertex.agent", "google_adk"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
