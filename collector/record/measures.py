@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from collector.claims.claim import Field, SpanRole
 from collector.claims.recover import number, whole
 from collector.record.boundaries import Extent, is_echo
+from collector.record.calls import prompt_texts, reply_text
 from collector.record.tree import Node
 from ragvigil.model.record import Latencies, Usage
 
@@ -41,11 +42,12 @@ def _states_usage(node: Node) -> bool:
 def _without_twins(calls: Iterable[Node]) -> list[Node]:
     """Drops twins: two instrumentors report the same call, so tokens would count twice.
 
-    Twins have the same response id, or the same tokens, overlap in time and come from different
-    scopes. Of twins the one with more counts is kept.
+    Twins have the same response id, the same tokens or the same messages, overlap in time and come
+    from different scopes. Of twins the one with more counts is kept, then the longer one: a client
+    inside may estimate the tokens of a stream.
     """
     distinct: list[Node] = []
-    for node in sorted(calls, key=_missing_counts):
+    for node in sorted(calls, key=lambda node: (_missing_counts(node), node.start - node.end)):
         if not any(_is_twin(node, other) for other in distinct):
             distinct.append(node)
     return distinct
@@ -59,11 +61,20 @@ def _missing_counts(node: Node) -> int:
 def _is_twin(node: Node, other: Node) -> bool:
     if node.reading is None or other.reading is None:
         return False
-    own = node.reading.get(Field.RESPONSE_ID)
-    same = all(node.reading.get(field) == other.reading.get(field) for field in COUNTS[:2])
-    same = same or bool(own and own == other.reading.get(Field.RESPONSE_ID))
     overlapping = node.start < other.end and other.start < node.end
-    return same and overlapping and node.reading.span.scope.name != other.reading.span.scope.name
+    if not overlapping or node.reading.span.scope.name == other.reading.span.scope.name:
+        return False
+    own = node.reading.get(Field.RESPONSE_ID)
+    return (
+        all(node.reading.get(field) == other.reading.get(field) for field in COUNTS[:2])
+        or bool(own and own == other.reading.get(Field.RESPONSE_ID))
+        or _says_the_same(node, other)
+    )
+
+
+def _says_the_same(node: Node, other: Node) -> bool:
+    reply = reply_text(node)
+    return bool(reply) and reply == reply_text(other) and prompt_texts(node) == prompt_texts(other)
 
 
 def usage(calls: Sequence[Node]) -> Usage:

@@ -221,6 +221,19 @@ def test_tokens_are_counted_once_where_two_instrumentors_see_one_call() -> None:
     assert record.usage.input_tokens == 100
 
 
+def test_two_instrumentors_that_count_one_call_differently_are_counted_once() -> None:
+    (record,) = records(
+        trace(
+            span("root", CHAIN),
+            retriever(),
+            llm(scope="framework", extra={"llm.token_count.prompt": 114}),
+            llm("client", scope="client", at=(0.4, 0.8), extra={"llm.token_count.prompt": 83}),
+        )
+    )
+    assert record.usage is not None
+    assert record.usage.input_tokens == 114
+
+
 def test_the_tokens_of_all_models_of_an_answer_are_summed() -> None:
     first = llm("a", "x y z", at=(0, 0.05), extra={"llm.token_count.prompt": 10})
     last = llm(extra={"llm.token_count.prompt": 100})
