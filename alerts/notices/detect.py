@@ -90,6 +90,8 @@ class RouteNotices:
         self._pasts = {by_text: self._new_past() for by_text in (True, False)}
         self._past = self._pasts[True]
         self._changes: dict[str, Mark] = {}
+        # Changes of the warm-up are no notices; what lasts beyond it began when it did.
+        self._early: dict[str, Mark] = {}
         self._certain = 0
         self._newest = Mark(number=0, time_unix_nano=0)
         self.late = 0
@@ -127,14 +129,17 @@ class RouteNotices:
         if self._way_back is not None:
             for diff in self._past.diffs(self._newest):
                 self._way_back.push(diff)
-        if self._newest.number > self._warm_up:
+        if self._newest.number <= self._warm_up:
+            self._early = changes | self._early
+        else:
             if changes and not self._changes:
                 self._certain = self._newest.number
             for name, first in changes.items():
-                self._changes.setdefault(name, first)
+                self._changes.setdefault(name, self._early.get(name, first))
         oldest = self._newest.number - LONG_WINDOW
         # What came longer ago has been learned as usual: a change that was never named is void.
         self._changes = {name: at for name, at in self._changes.items() if at.number > oldest}
+        self._early = {name: at for name, at in self._early.items() if at.number > oldest}
         return True
 
     def accept(self, notice: Notice) -> None:
@@ -377,7 +382,7 @@ class RouteNotices:
             for by_text, past in self._pasts.items():
                 if past is not self._past:
                     self._pasts[by_text] = self._new_past()
-        self._changes = {}
+        self._changes, self._early = {}, {}
 
     def _left_by(self, notices: Collection[Notice], since: Mark) -> Results:
         """What questions are to find after a change, as far as it tells of those not asked since.

@@ -203,6 +203,12 @@ def test_nothing_is_noticed_before_the_warm_up_is_over() -> None:
     assert noticed(traffic((150, USUAL), (49, other))) == []
 
 
+def test_a_change_that_outlasts_the_warm_up_began_when_it_did() -> None:
+    requests = traffic((170, USUAL), (60, USUAL.but(ChangeKind.PROMPT, "v2")))
+    ((number, notice),) = noticed(requests)
+    assert (number, notice.since_unix_nano) == (201, requests[170].time_unix_nano)
+
+
 def test_requests_of_ten_minutes_before_the_newest_are_left_out_and_counted() -> None:
     detector = RouteNotices(PLACE, NoticeSettings())
     requests = traffic((250, USUAL))
