@@ -119,8 +119,9 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
     It stops in this order:
 
     1. Not ready any more; the pipeline has returned with its last batch and its checkpoint.
-    2. The background, while the store still takes its last scores.
-    3. The web, then the jobs: the last roll-up covers everything that became durable.
+    2. The web; then no job begins any more.
+    3. The background, while the store still takes its last scores, then the jobs: the last roll-up
+       covers everything that became durable.
     4. The store.
     """
     started = time.monotonic()
@@ -154,6 +155,8 @@ def run(settings: Settings, channel: socket.socket, stop: threading.Event, clock
         schedule.start()
         web = _application(settings, store, status, parts, schedule, clock, part)
         _work(web, settings, status, parts, pipeline, stop, started)
+        schedule.end()
+        parts.background.stop()
         schedule.stop()
     finally:
         part.stop()
@@ -184,7 +187,6 @@ def _work(
         parts.background.start()
         pipeline.run(stop)
         status.is_ready = False
-        parts.background.stop()
 
 
 def _jobs(

@@ -110,14 +110,17 @@ class Schedule:
         """Starts the clock."""
         self._scheduler.start()
 
-    def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Ends the schedule, waits up to `seconds` for jobs under way, runs those of the stop.
-
-        What still runs then may find the store closed: that is no failure of the job.
-        """
+    def end(self) -> None:
+        """Begins no further job. One under way may find closed what it needs from now on: that is
+        no failure of the job."""
         with self._changed:
             self._is_stopping = True
         self._scheduler.shutdown(wait=False)
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Ends the schedule, waits up to `seconds` for jobs under way, runs those of the stop."""
+        if not self._is_stopping:
+            self.end()
         with self._changed:
             self._changed.wait_for(lambda: not self._running, seconds)
         for job in self._jobs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from threading import Event
 
@@ -199,8 +200,9 @@ def test_the_stop_waits_for_a_job_under_way() -> None:
     assert done
 
 
+@pytest.mark.parametrize("stops", [Schedule.end, lambda schedule: schedule.stop(SOON)])
 def test_a_job_that_the_stop_cuts_short_has_not_failed(
-    capsys: pytest.CaptureFixture[str],
+    stops: Callable[[Schedule], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     began, store_closes, ended = Event(), Event(), Event()
 
@@ -212,8 +214,9 @@ def test_a_job_that_the_stop_cuts_short_has_not_failed(
 
     schedule = started([Job(name="long_at_stop", every_seconds=SOON, function=long)])
     assert began.wait(PATIENCE_SECONDS)
-    schedule.stop(SOON)
+    stops(schedule)
     store_closes.set()
     assert ended.wait(PATIENCE_SECONDS)
+    schedule.stop(SOON)
     assert sample("ragvigil_job_failures_total", "long_at_stop") == 0
     assert "error" not in capsys.readouterr().out
