@@ -113,6 +113,8 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
 
     >>> answer_of('{"question": "q", "answer": "In 30 days. [a-1]"}')
     'In 30 days. [a-1]'
+    >>> answer_of({"metadata": {}, "message": {"role": "assistant", "content": "In 30 days."}})
+    'In 30 days.'
     """
     value = _structure(value)
     if isinstance(value, str):
@@ -137,9 +139,9 @@ def _is_document(value: Mapping[str, object]) -> bool:
     """Whether a mapping is a document. An answer may have metadata too: LlamaIndex' has."""
     if any(mark in value for mark in DOCUMENT_MARKS):
         return True
-    return "metadata" in value and not any(
-        isinstance(value.get(name), str) for name in NAMED_ANSWERS
-    )
+    if "metadata" not in value or isinstance(value.get("message"), dict):
+        return False
+    return not any(isinstance(value.get(name), str) for name in NAMED_ANSWERS)
 
 
 def is_empty_answer(value: object, depth: int = DEPTH) -> bool:
