@@ -29,6 +29,7 @@ from collector.claims.messages import is_empty_reply, messages_of, messages_of_r
 from collector.claims.program_calls import SCOPE as DSPY
 from collector.claims.program_calls import program_claims
 from collector.claims.recover import as_container, number, text, whole
+from collector.claims.reprs import text_argument
 from collector.claims.source_blocks import BLOCK_TYPES
 from collector.claims.tool_results import messages_with_tools, tool_documents
 from collector.claims.traced_calls import first_member
@@ -67,6 +68,8 @@ SCALARS = {
 HAYSTACK_DOCUMENT = re.compile(r"^Document\(id=([^,)\s]+)")
 NODE_ID = re.compile(r"id_=([^),]+)\)?, score=([-+0-9.e]+|None)")
 FIRST_TOKEN = "First Token Stream Event"
+TOOL_ROW = {"message.role"}
+RESULTS = ("result", "content")
 EMPTY_MESSAGES = ("assistant:", "assistant: None")
 """How LlamaIndex writes a message without text."""
 
@@ -116,7 +119,8 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
         families.get("llm.output_messages"),
     )
     if prompt_rows:
-        yield Claim(Field.PROMPT, partial(_prompt_of_rows, prompt_rows), 1)
+        given = attributes.get("input.value")
+        yield Claim(Field.PROMPT, partial(_prompt_of_rows, prompt_rows, given), 1)
     if reply_rows:
         yield Claim(Field.REPLY, partial(messages_of_rows, reply_rows), 1)
         yield Claim(Field.CALLED_TOOLS, partial(tools_in_rows, reply_rows), 1)
@@ -141,8 +145,13 @@ def _model_call(span: Span, role: SpanRole | None, families: dict[str, Rows]) ->
             break
 
 
-def _prompt_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
-    """The messages to a model. Anthropic's documents are JSON text in parts of their own."""
+def _prompt_of_rows(rows: Rows, given: object) -> tuple[Message, ...] | Withheld | None:
+    """The messages to a model. Anthropic's documents are JSON text in parts of their own.
+
+    Haystack's results of tools have no text here; the repr of the message in the input has it.
+    """
+    if any(row.keys() == TOOL_ROW and row["message.role"] == "tool" for row in rows.values()):
+        rows = _with_results(rows, given)
     entries = [_with_blocks(rows[index]) for index in sorted(rows)]
     if not any(entries):
         return messages_of_rows(rows)
@@ -153,6 +162,18 @@ def _prompt_of_rows(rows: Rows) -> tuple[Message, ...] | Withheld | None:
         for index, entry in zip(sorted(rows), entries, strict=True)
     ]
     return tuple(m for messages in by_message if isinstance(messages, tuple) for m in messages)
+
+
+def _with_results(rows: Rows, given: object) -> Rows:
+    """The messages, with the texts of tools' results that only the input's reprs have."""
+    messages = first_member(given, "messages")
+    reprs = messages if isinstance(messages, list) else []
+    filled = dict(rows)
+    for index, row in rows.items():
+        written = reprs[index] if index < len(reprs) else None
+        if row.keys() == TOOL_ROW and isinstance(written, str):
+            filled[index] = {**row, "message.content": text_argument(written, RESULTS) or ""}
+    return filled
 
 
 def _with_blocks(row: Mapping[str, AttributeValue]) -> dict[str, Any] | None:

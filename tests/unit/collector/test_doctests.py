@@ -22,6 +22,8 @@ MODULES = [
     ),
     "collector.claims.prompt_chunks",
     "collector.claims.prompt_match",
+    "collector.claims.reprs",
+    "collector.record.remarks",
     "collector.record.route",
     "collector.record.tracestate",
 ]

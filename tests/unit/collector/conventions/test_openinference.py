@@ -220,3 +220,22 @@ def test_a_tool_of_llamaindex_that_found_nothing_is_a_search() -> None:
     )
     assert record.retrieved == ()
     assert "retrieved" not in record.absent
+
+
+def test_a_tools_result_that_only_the_inputs_repr_has_is_its_message() -> None:
+    found = "\n".join(f"[{name}] {text}" for name, text in DOCUMENTS)
+    reprs = [
+        f"ChatMessage(_content=[TextContent(text={QUESTION!r})])",
+        "ChatMessage(_content=[ToolCall(tool_name='search_docs', arguments={})])",
+        f"ChatMessage(_content=[ToolCallResult(result={found!r}, error=False)])",
+    ]
+    asked = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": QUESTION,
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.2.message.role": "tool",
+        "input.value": json.dumps({"messages": reprs}),
+    }
+    (record,) = records(trace(llm(prompt=None, parent="", extra=asked)))
+    assert record.query == QUESTION
+    assert [document.chunk_id for document in record.context] == [name for name, _ in DOCUMENTS]
