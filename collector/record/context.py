@@ -10,11 +10,12 @@ from collector.claims.claim import Field, Listing
 from collector.claims.documents import Draft, build, draft
 from collector.claims.prompt_chunks import Block, as_id, context_blocks, shows_empty_context
 from collector.claims.prompt_match import is_comparable, positions
+from collector.claims.recover import whole
 from collector.claims.search_tools import nothing_found, searches_documents
 from collector.claims.source_blocks import searched_by_provider
 from collector.claims.tool_results import single_document, tool_documents
 from collector.claims.traced_calls import tool_message_documents
-from collector.record.calls import REPLYING, prompt_texts, turn, turn_texts
+from collector.record.calls import REPLYING, calls_tool, prompt_texts, turn, turn_texts
 from collector.record.evidence import Evidence
 from collector.record.inferred_rerank import is_reranked
 from collector.record.tree import Node
@@ -84,7 +85,7 @@ def _chosen(
     shown = _context_shown(ranked, source, [*readers, prompt])
     if shown is None:  # an answering model that only puts a text into shape: another call got them
         shown = _first_shown(ranked, source, others, len(prompt))
-    if shown is None and _leaves_out_results(answering):
+    if shown is None and (_leaves_out_results(answering) or _was_given_more(answering, prompt)):
         return Context(documents=ranked, source=source, prompt=prompt)
     return shown or _context_not_shown(ranked, source, prompt)
 
@@ -96,6 +97,17 @@ def _leaves_out_results(model: Node | None) -> bool:
     return bool(calls) and not any(
         message.text for message in messages[calls[0] :] if message.role not in REPLYING
     )
+
+
+def _was_given_more(model: Node | None, prompt: str) -> bool:
+    """Whether a model counted more tokens than its messages have characters.
+
+    Cohere takes documents beside the messages, and its instrumentor leaves them out. A call of a
+    tool says nothing: the descriptions of tools are counted, too.
+    """
+    if model is None or model.reading is None or calls_tool(model):
+        return False
+    return (whole(model.reading.get(Field.INPUT_TOKENS)) or 0) > len(prompt) > 0
 
 
 def _context_shown(

@@ -309,6 +309,18 @@ def test_chunks_lost_before_a_short_prompt_leave_an_empty_context_that_is_a_find
     assert "context" not in record.absent
 
 
+def test_a_model_that_counts_more_tokens_than_its_messages_have_was_given_more() -> None:
+    def context(tokens: int) -> list[str]:
+        told = {"llm.token_count.prompt": tokens}
+        (record,) = records(
+            trace(span("root", CHAIN), retriever(), llm(prompt=QUESTION, extra=told))
+        )
+        return ids(record.context)
+
+    assert context(len(QUESTION) + 1) == [name for name, _ in DOCUMENTS]
+    assert context(len(QUESTION) // 4) == []
+
+
 def test_rewritten_chunks_count_as_shown() -> None:
     prompt = "Summary of the sources: " + "refunds, shipping, accounts. " * 20
     (record,) = records(trace(span("root", CHAIN), retriever(), llm(prompt=prompt)))
