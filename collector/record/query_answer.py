@@ -185,14 +185,39 @@ def answer(extent: Extent) -> Answer:
 
 
 def _output_at_root(extent: Extent) -> str | None:
-    """The output of the root or of an entry span above it; a short single word is a status code."""
-    for node in (extent.root, *extent.root.above()):
-        if node.reading is None or (node is not extent.root and not node.is_entry):
+    """The output of the root or of a span above it; a short single word is a status code.
+
+    A span above that was given the same question and returns a text has the last word: it may
+    have replaced the answer. Else entry spans count where the root says nothing.
+    """
+    above = list(extent.root.above())
+    final = [node for node in reversed(above) if _returns_text(node) and _asked(node, extent)]
+    for node in (*final, extent.root, *above):
+        is_known = node is extent.root or node in final
+        if node.reading is None or not (is_known or node.is_entry):
             continue
         output = answer_of(node.reading.get(Field.OUTPUT))
         if output and (len(output.split()) > 1 or len(output) > 12 or not output.isascii()):
             return output
     return None
+
+
+def _returns_text(node: Node) -> bool:
+    output = node.reading.get(Field.OUTPUT) if node.reading is not None else None
+    structure = as_container(output).value
+    if isinstance(structure, dict):
+        output = structure.get("outputs", structure.get("output"))
+    return isinstance(output, str) and not isinstance(as_container(output).value, (dict, list))
+
+
+def _asked(node: Node, extent: Extent) -> bool:
+    """Whether a span was given the question of an answer inside, and holds no other retrieval."""
+    readings = (node.reading, extent.root.reading)
+    asked, own = (question_of(r.get(Field.INPUT)) if r is not None else None for r in readings)
+    if not own or asked != own:
+        return False
+    members = {inner.id for inner in extent.nodes}
+    return all(inner.id in members for inner in node.below() if inner.retrieves)
 
 
 def _unwrapped_reply(reply: str) -> str | None:
