@@ -36,6 +36,8 @@ CAPTURED = {
     "otel-genai-smolagents": ("opentelemetry.instrumentation.genai.openai", "otel_genai"),
     "langwatch": ("langwatch", "langwatch"),
     "monocle": ("monocle_apptrace", "monocle"),
+    "ollm-js-llamaindex": ("@traceloop/instrumentation-llamaindex", "openllmetry"),
+    "ollm-js-langchain": ("@traceloop/instrumentation-langchain", "openllmetry"),
     "trulens": ("trulens", "trulens"),
     "google-adk-hidden": ("gcp.vertex.agent", "google_adk"),
     "ollm-llamaindex": ("opentelemetry.instrumentation.llamaindex", "openllmetry"),
