@@ -115,5 +115,6 @@ class Notice:
 
     @property
     def is_declared(self) -> bool:
-        """Whether it was intended: a mark of any kind, or a release."""
-        return self.is_marked or self.kind is ChangeKind.RELEASE
+        """Whether it was intended: a mark of any kind, a release, or what came with a release."""
+        is_released = self.kind is ChangeKind.RELEASE or ChangeKind.RELEASE in self.evidence
+        return self.is_marked or is_released

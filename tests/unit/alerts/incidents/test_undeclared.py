@@ -69,6 +69,12 @@ def test_a_release_declares_what_changes_beside_it() -> None:
     assert undeclared((GONE, before), (), SOON, SETTINGS) == ()
 
 
+def test_a_change_that_came_with_a_release_is_declared_by_it() -> None:
+    """The notice of a change names the release in its evidence: it has no notice of its own."""
+    released = replace(GONE, evidence={"release": ["1.4.0", "1.5.0"]})
+    assert undeclared((released,), (), SOON, SETTINGS) == ()
+
+
 def test_a_mark_of_any_kind_declares_and_is_no_ticket_itself() -> None:
     mark = replace(GONE, notice_id="deploy-7", kind=ChangeKind.PROMPT, route="", requests=0)
     assert undeclared((mark,), (), SOON, SETTINGS) == ()
