@@ -16,6 +16,7 @@ from collector.claims.recover import as_container
 from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing
 from collector.record.remarks import without_remarks
 from collector.record.tree import STEP_ROLES, Node
+from collector.record.turns import turns_of
 
 AUXILIARY = frozenset(
     {SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING, SpanRole.GUARDRAIL,
@@ -42,7 +43,8 @@ def extents(nodes: Sequence[Node]) -> list[Extent]:
     groups = _group(leaves, inside)
     _settle_nested(groups)
     _join_attempts(groups)
-    extents = [_extent(root, members, groups) for root, members in groups.values()]
+    whole = [_extent(root, members, groups) for root, members in groups.values()]
+    extents = [extent for each in whole for extent in _by_turn(each)]
     _adopt_strays(extents, nodes)
     return sorted(extents, key=lambda extent: (extent.root.start, extent.root.id))
 
@@ -243,6 +245,31 @@ def _extent(root: Node, members: list[Node], groups: Groups) -> Extent:
         waiting.extend(child for child in reversed(node.children) if child.id not in groups)
     models = sorted(members, key=lambda leaf: (leaf.end, leaf.start, leaf.id))
     return Extent(root=root, nodes=nodes, models=models, answering=_answering(root, models))
+
+
+def _by_turn(extent: Extent) -> list[Extent]:
+    """The answers of an extent that holds several, each below a root of its own."""
+    shares = turns_of(extent.root, extent.nodes, extent.models)
+    return [_turn(extent, share, at) for at, share in enumerate(shares)] or [extent]
+
+
+def _turn(extent: Extent, share: list[Node], at: int) -> Extent:
+    """An answer's spans below a new root, which has the id of its first search.
+
+    The first answer keeps the root's id, whether others follow or not. The new root has no
+    children: `take_apart` would not find them.
+    """
+    ids = {node.id for node in share}
+    models = [model for model in extent.models if model.id in ids]
+    searches = sorted((node.start, node.id) for node in share if node.retrieves)
+    root = Node(searches[0][1] if at else extent.root.id, None)
+    root.parent = extent.root
+    root.start, root.end = min(node.start for node in share), max(node.end for node in models)
+    for node in share:
+        if node.parent is extent.root:
+            node.parent = root
+    answering = _answering(root, models)
+    return Extent(root=root, nodes=[root, *share], models=models, answering=answering)
 
 
 def _answering(root: Node, models: list[Node]) -> Node | None:

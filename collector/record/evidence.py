@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 from collector.claims.claim import Field, Listing, SpanRole, Withheld
 from collector.claims.documents import with_rerank_scores
-from collector.claims.payload import question_of
 from collector.record.boundaries import Extent
 from collector.record.calls import has_failed
-from collector.record.tree import Node
+from collector.record.tree import Node, query_of
 from ragvigil.model.record import Absent, Document, Retrieval
 
 
@@ -252,22 +251,6 @@ def _retrieval(node: Node, by_hash: dict[str, Document]) -> Retrieval:
     listing = _listing(node)
     documents = _with_real_ids(listing[1].documents, by_hash) if listing is not None else ()
     return Retrieval(query=query_of(node), documents=documents, span_id=node.id)
-
-
-def query_of(node: Node) -> str | None:
-    """The query of a retriever: its own, else its input, else that of an embedding below it."""
-    if node.reading is None:
-        return None
-    for field in (Field.QUERY, Field.INPUT):
-        query = question_of(node.reading.get(field))
-        if query:
-            return query
-    for child in node.children:
-        if child.role in (SpanRole.EMBEDDING, SpanRole.RETRIEVER):
-            query = query_of(child)
-            if query:
-                return query
-    return None
 
 
 def _declared(extent: Extent) -> tuple[Document, ...] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from collector.claims.claim import Field, Listing, SpanRole, Withheld
 from collector.claims.merge import SpanReading, read
+from collector.claims.payload import question_of
 from collector.claims.registry import RegisteredConvention
 from ragvigil.model.span import Span, SpanKind
 
@@ -63,6 +64,22 @@ def _retrieves(reading: SpanReading) -> bool:
     if retrieved is Withheld.HIDDEN:  # any tool may hide its result
         return reading.searches_documents
     return isinstance(retrieved, Listing)
+
+
+def query_of(node: Node) -> str | None:
+    """The query of a retriever: its own, else its input, else that of an embedding below it."""
+    if node.reading is None:
+        return None
+    for field in (Field.QUERY, Field.INPUT):
+        query = question_of(node.reading.get(field))
+        if query:
+            return query
+    for child in node.children:
+        if child.role in (SpanRole.EMBEDDING, SpanRole.RETRIEVER):
+            query = query_of(child)
+            if query:
+                return query
+    return None
 
 
 def grow(spans: Iterable[Span], conventions: Sequence[RegisteredConvention]) -> list[Node]:

@@ -1,0 +1,102 @@
+"""Splits an answer that holds several: a handler that answers one question after the other.
+
+A WebSocket, a worker or a loop over questions may search and ask a model directly below one span
+that says nothing itself. Each question has an answer of its own, if no prompt shows another
+question or its answer: the steps of an agent, of sub-questions and of a refinement do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from collector.claims.claim import Field, SpanRole
+from collector.record.calls import calls_tool, reply_text, turn_texts
+from collector.record.remarks import shows
+from collector.record.tree import Node, query_of
+
+LEAST_WORDS = 2
+"""Words; a shorter query stands in any prompt by chance."""
+MOST_TURNS = 100
+"""Each turn is compared with each other."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """A question's searches and the model that answered it."""
+
+    model: Node
+    prompt: str
+    queries: list[str] = field(default_factory=list)
+    start: int
+
+
+def turns_of(root: Node, nodes: Sequence[Node], models: Sequence[Node]) -> list[list[Node]]:
+    """The nodes of each turn below a root, in order of time; empty if they are one answer."""
+    if _says_something(root) or len(models) < 2:
+        return []
+    turns = _turns(nodes, models)
+    if not 2 <= len(turns) <= MOST_TURNS or not _are_apart(turns):
+        return []
+    return _shares(root, nodes, turns)
+
+
+def _says_something(root: Node) -> bool:
+    reading = root.reading
+    return reading is not None and (reading.claims(Field.INPUT) or reading.claims(Field.OUTPUT))
+
+
+def _turns(nodes: Sequence[Node], models: Sequence[Node]) -> list[Turn]:
+    """A turn per model that was asked what was searched before; none if a search has no model."""
+    ordered = sorted(models, key=lambda model: (model.start, model.id))
+    answering = [model for model in ordered if reply_text(model) and not calls_tool(model)]
+    prompts = {model.id: "\n".join(turn_texts(model)) for model in answering}
+    by_model: dict[str, Turn] = {}
+    for search in _searches(nodes):
+        query = query_of(search)
+        if query is None or len(query.split()) < LEAST_WORDS:
+            return []
+        later = (model for model in answering if model.start >= search.start)
+        model = next((model for model in later if shows(prompts[model.id], query)), None)
+        if model is None:
+            return []
+        turn = by_model.setdefault(
+            model.id, Turn(model=model, prompt=prompts[model.id], start=search.start)
+        )
+        turn.queries.append(query)
+    return sorted(by_model.values(), key=lambda turn: (turn.model.end, turn.model.id))
+
+
+def _searches(nodes: Sequence[Node]) -> list[Node]:
+    """The outermost retrieving spans, except rerankers, in order of time."""
+    found = [node for node in nodes if node.retrieves and node.role is not SpanRole.RERANKER]
+    ids = {node.id for node in found}
+    outermost = [node for node in found if not any(above.id in ids for above in node.above())]
+    return sorted(outermost, key=lambda node: (node.start, node.id))
+
+
+def _are_apart(turns: Sequence[Turn]) -> bool:
+    """Whether the turns follow one another, and none shows anything of another."""
+    for at, turn in enumerate(turns):
+        reply = reply_text(turn.model)
+        for later in turns[at + 1 :]:
+            if later.start < turn.model.end or shows(later.prompt, reply):
+                return False
+            mixed = any(shows(later.prompt, query) for query in turn.queries) or any(
+                shows(text, query) for query in later.queries for text in (turn.prompt, reply)
+            )
+            if mixed:
+                return False
+    return True
+
+
+def _shares(root: Node, nodes: Sequence[Node], turns: Sequence[Turn]) -> list[list[Node]]:
+    """Each span's turn by its start: what comes behind an answer belongs to the next question."""
+    shares: list[list[Node]] = [[] for _ in turns]
+    for node in nodes:
+        if node is not root:
+            at = next(
+                (i for i, turn in enumerate(turns) if node.start <= turn.model.end), len(turns) - 1
+            )
+            shares[at].append(node)
+    return shares

@@ -1,0 +1,92 @@
+"""A handler that answers one question after the other has an answer for each."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.record.build import records
+from ragvigil.model.span import Span, SpanKind, Trace
+from tests.traces import DOCUMENTS, llm, retriever, span, trace
+
+QUESTIONS = ("How long can I ask for a refund?", "What does the shipping cost?")
+ANSWERS = ("Within 30 days of delivery.", "It is 3.90 EUR up to an order of 50 EUR.")
+HANDLER = span("root", kind=SpanKind.SERVER)
+
+
+def prompt(at: int, question: str = "") -> str:
+    return f"Context:\n{DOCUMENTS[at][1]}\n\nQuestion: {question or QUESTIONS[at]}\nAnswer:"
+
+
+def turn(at: int, *, asked: str = "", said: str = "", query: str = "") -> tuple[Span, Span]:
+    start = 0.1 + 0.4 * at
+    tokens = {"llm.token_count.prompt": 100 + at}
+    return (
+        retriever(
+            f"search-{at}",
+            documents=(DOCUMENTS[at],),
+            query=query or QUESTIONS[at],
+            at=(start, start + 0.1),
+        ),
+        llm(
+            f"llm-{at}",
+            said or ANSWERS[at],
+            prompt=asked or prompt(at),
+            at=(start + 0.1, start + 0.3),
+            extra=tokens,
+        ),
+    )
+
+
+def answers(found: Trace) -> list[tuple[str | None, str | None]]:
+    return [(record.query, record.answer) for record in records(found)]
+
+
+def test_each_question_of_a_handler_has_its_answer() -> None:
+    first, second = records(trace(HANDLER, *turn(0), *turn(1)))
+    assert [(r.query, r.answer) for r in (first, second)] == list(
+        zip(QUESTIONS, ANSWERS, strict=True)
+    )
+    for at, record in enumerate((first, second)):
+        assert [document.chunk_id for document in record.retrieved] == [DOCUMENTS[at][0]]
+        assert record.context == record.retrieved
+        assert record.usage is not None
+        assert record.usage.input_tokens == 100 + at
+        assert record.route == "root"
+        assert record.latencies.total == pytest.approx(0.3)
+
+
+def test_the_first_answer_has_the_same_name_whether_others_follow() -> None:
+    alone, (first, second) = records(trace(HANDLER, *turn(0))), records(
+        trace(HANDLER, *turn(0), *turn(1))
+    )  # fmt: skip
+    assert alone[0].record_id == first.record_id == "root"
+    assert second.record_id == "search-1"
+
+
+def test_what_runs_between_two_questions_belongs_to_the_second() -> None:
+    between = llm("rewrite", "shipping price", prompt="Rewrite the question.", at=(0.42, 0.48))
+    first, second = records(trace(HANDLER, *turn(0), between, *turn(1)))
+    assert (first.answer, second.answer) == ANSWERS
+
+
+MULTI_HOP = {
+    "the second prompt repeats the first question": turn(1, asked=prompt(1) + QUESTIONS[0]),
+    "the second prompt holds the first answer": turn(1, asked=prompt(1) + ANSWERS[0]),
+    "the second prompt is about another query": turn(1, query="shipping price"),
+}
+
+
+@pytest.mark.parametrize("name", MULTI_HOP)
+def test_steps_of_one_answer_are_not_split(name: str) -> None:
+    assert len(records(trace(HANDLER, *turn(0), *MULTI_HOP[name]))) == 1
+
+
+def test_a_model_that_wrote_the_next_query_is_a_step_of_the_answer() -> None:
+    said = f"Next I must know: {QUESTIONS[1]}"
+    assert len(records(trace(HANDLER, *turn(0, said=said), *turn(1)))) == 1
+
+
+def test_a_span_that_says_what_it_was_asked_has_one_answer() -> None:
+    asked = {"openinference.span.kind": "CHAIN", "input.value": "Compare refund and shipping."}
+    found = trace(span("root", asked), *turn(0), *turn(1))
+    assert answers(found) == [("Compare refund and shipping.", ANSWERS[1])]
