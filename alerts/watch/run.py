@@ -80,9 +80,10 @@ class Watch:
 
     def run(self) -> None:
         """Runs every job once. Raises StoreError; the next run goes on from the store."""
-        now, retired = self._clock(), self._retired()
         # Kept until the incidents have them: a failure below must not lose a notice.
         self._fresh += self.noticing.run()
+        # Read now: a first run takes a while, and nothing is told before it began.
+        now, retired = self._clock(), self._retired()
         signals = self._signals.run(now, self.incidents.accepted())
         moved = [finding for finding in signals if finding.kind is FindingKind.MOVED]
         changes = {notice.notice_id: notice for notice in (*self.incidents.changes(), *self._fresh)}

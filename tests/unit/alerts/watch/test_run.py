@@ -10,8 +10,9 @@ from prometheus_client import CollectorRegistry
 from alerts.settings import AlertsSettings, MetricsSettings
 from alerts.watch.run import Watch
 from ragvigil.model.audit import Audit, AuditState
+from ragvigil.model.clock import Clock
 from ragvigil.model.finding import FindingKind
-from ragvigil.model.notice import ChangeKind
+from ragvigil.model.notice import ChangeKind, Notice
 from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import audits
@@ -28,7 +29,7 @@ def watching(store: Store, tmp_path: Path) -> Watch:
     return watch(store, tmp_path)
 
 
-def watch(store: Store, tmp_path: Path) -> Watch:
+def watch(store: Store, tmp_path: Path, clock: Clock = lambda: NOW / SECOND) -> Watch:
     """A watch that knows what the store holds, half an hour after the change."""
     judging = JudgeJob(JudgeSettings(), store, tmp_path, {}, None, lambda _: None)
     return Watch(
@@ -36,7 +37,7 @@ def watch(store: Store, tmp_path: Path) -> Watch:
         AlertsSettings(notices=FEW),
         MetricsSettings(),
         judging,
-        clock=lambda: NOW / SECOND,
+        clock=clock,
     )
 
 
@@ -64,6 +65,24 @@ def test_a_turn_that_fails_after_a_change_was_noticed_tells_it_in_the_next(
     watching.run()
     assert len(watching.incidents.open_incidents()) == 1
     assert noticed(watching) == 1
+
+
+def test_what_a_first_run_notices_is_told_after_it_began(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = [START / SECOND]
+    watching = watch(store, tmp_path, lambda: times[-1])
+    offer(watching.noticing, [*usual(), *changed(120, 150, prompt="v2")])
+    run = watching.noticing.run
+
+    def slowly() -> tuple[Notice, ...]:
+        times.append(NOW / SECOND)
+        return run()
+
+    monkeypatch.setattr(watching.noticing, "run", slowly)
+    watching.run()
+    (incident,) = watching.incidents.open_incidents()
+    assert incident.opened_unix_nano == NOW > incident.since_unix_nano
 
 
 @pytest.mark.parametrize("state", [AuditState.UNDECIDED, AuditState.STEADY])
