@@ -21,6 +21,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 LABEL = re.compile(  # possessive, so that a row of spaces is not divided between its parts
     r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?+\s*+(?:[^\W\d_]++\s*+)?[:#]?+\s*+(\d{1,4})\s*+[\])】>:.)-]*+\s*+$"
 )
+OWN_LABEL = re.compile(r"\s*[\[(【<#]?+\s*+[^\W\d_]++\s*+[:#]?+\s*+(\d{1,4})\s*+[\])】>:.]++\s")
+"""A label inside of a chunk: "Source 1:". A number alone may begin a list."""
 LABEL_REACH = 80
 """Characters in front of a chunk in which its label is searched."""
 TEXT_LENGTH = 24
@@ -180,7 +182,9 @@ class Targets:
             places = positions(self.context, self._prompt) if is_read else []
             for document, place in zip(self.context, places, strict=False):
                 before = self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
-                label = LABEL.search(before)
+                label = OWN_LABEL.match(document.content or "")
+                if label is None and not _ends_with_metadata(before, document):
+                    label = LABEL.search(before)
                 if label:
                     self._labels.setdefault(int(label.group(1)), document)
             # Some numbers only, or the same twice: these are not labels of chunks.
@@ -191,6 +195,19 @@ class Targets:
 
 def _squeezed(text: str) -> str:
     return SPACES.sub(" ", text).strip()
+
+
+def _ends_with_metadata(before: str, document: Document) -> bool:
+    """Whether the line in front of a chunk is its id or other metadata: `id: kb-105`.
+
+    A plain number may be a label that the metadata has, too.
+    """
+    line = before.rstrip().rpartition("\n")[2]
+    value = line.partition(": ")[2].strip()
+    return not value.isdecimal() and value in (
+        document.chunk_id,
+        *map(str, document.metadata.values()),
+    )
 
 
 def _is_same(text: str, content: str) -> bool:

@@ -25,7 +25,8 @@ def cited(answer: str, **more: object) -> list[str | None]:
 
 
 def all_of(answer: str, **more: object) -> tuple[Citation, ...]:
-    return citations(CitationSource(answer=answer, context=CHUNKS, **more))  # type: ignore[arg-type]
+    given = {"context": CHUNKS, **more}
+    return citations(CitationSource(answer=answer, **given))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +118,23 @@ def test_positions_count_from_what_the_prompt_shows() -> None:
     )
     assert cited("Locked [6].", prompt=prompt) == ["acct-03"]
     assert cited("Locked [2].", prompt=prompt) == [None]
+
+
+@pytest.mark.parametrize("own", ["", "Source {}:\n"])
+def test_the_number_in_an_id_that_stands_before_a_chunk_is_no_label(own: str) -> None:
+    texts = [f"{own.format(at)}The text number {word}." for at, word in ((1, "one"), (2, "two"))]
+    context = build([draft("kb-105", texts[0]), draft("kb-109", texts[1])])
+    prompt = f"id: kb-105\n\n{texts[0]}\n\nid: kb-109\n\n{texts[1]}"
+    assert cited("So it is [1], and so [2].", context=context, prompt=prompt) == [
+        "kb-105",
+        "kb-109",
+    ]
+
+
+def test_a_label_inside_of_a_chunk_comes_before_its_position() -> None:
+    context = build([draft("b", "Source 2:\nThe second."), draft("a", "Source 1:\nThe first.")])
+    prompt = "\n\n".join(document.content or "" for document in context)
+    assert cited("So it is [1].", context=context, prompt=prompt) == ["a"]
 
 
 def test_counting_from_zero_is_seen_where_a_zero_is_cited() -> None:
