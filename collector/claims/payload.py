@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from collector.claims.documents import REDACTED
 from collector.claims.messages import messages_of
 from collector.claims.recover import looks_structured, parse, unquoted
+from collector.claims.reprs import members_of
 
 DEPTH = 5
 """Most levels of lists and mappings in which a question or answer is searched."""
@@ -39,7 +40,7 @@ def _structure(value: object) -> object:
     if not isinstance(value, str):
         return value
     if not looks_structured(value):
-        return unquoted(value)
+        return members_of(value) or unquoted(value)
     structure, complete = parse(value)
     if isinstance(structure, (list, dict)):
         return structure
@@ -113,6 +114,8 @@ def answer_of(value: object, depth: int = DEPTH) -> str | None:
 
     >>> answer_of('{"question": "q", "answer": "In 30 days. [a-1]"}')
     'In 30 days. [a-1]'
+    >>> answer_of("answer='In 30 days.' citations=['a-1']")
+    'In 30 days.'
     >>> answer_of({"metadata": {}, "message": {"role": "assistant", "content": "In 30 days."}})
     'In 30 days.'
     """
