@@ -165,7 +165,7 @@ def beside(finding: Finding, time: int) -> int:
 
 
 def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> bool:
-    """Whether two notices of a service are one change.
+    """Whether two notices of a service and environment are one change.
 
     That is the same change as it reaches further routes, or several kinds of change at the same
     time on the same route, of which one may be the cause of the other (a release of anything). What
@@ -173,7 +173,8 @@ def is_one_change(first: Notice, second: Notice, settings: IncidentSettings) -> 
     """
     if first.notice_id == second.notice_id:
         return True
-    if first.service != second.service:
+    environments = {first.environment, second.environment} - {""}
+    if first.service != second.service or len(environments) > 1:
         return False
     apart = abs(first.since_unix_nano - second.since_unix_nano)
     if _is_same_step(first, second):
@@ -262,7 +263,8 @@ def undoes(later: Notice, earlier: Notice) -> bool:
 def _is_of_one_kind(first: Notice, second: Notice) -> bool:
     """Whether two changes of one route are of one kind, as stated and counted chunks are."""
     is_one_kind = first.kind is second.kind or {first.kind, second.kind} == COUNTED
-    return is_one_kind and (first.service, first.route) == (second.service, second.route)
+    places = [(change.service, change.environment, change.route) for change in (first, second)]
+    return is_one_kind and places[0] == places[1]
 
 
 def _restores(fix: Notice, change: Notice) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.incidents.suspects import is_alike, is_fix, is_good
+from alerts.incidents.settings import IncidentSettings
+from alerts.incidents.suspects import is_alike, is_fix, is_good, is_one_change
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.score import Layer
@@ -93,6 +96,21 @@ def test_the_next_release_puts_none_back() -> None:
     assert not is_fix(second, (first, second))
     back = notice("3", 60, ChangeKind.RELEASE, before="2.5", after="2.4")
     assert is_fix(back, (first, back))
+
+
+def test_what_is_put_back_in_staging_puts_nothing_back_in_production() -> None:
+    first = notice("1", 0, ChangeKind.PROMPT, before="p14", after="p15")
+    back = notice("2", 60, ChangeKind.PROMPT, before="p15", after="p14", environment="staging")
+    assert not is_fix(back, (first, back))
+    assert is_fix(replace(back, environment=first.environment), (first, back))
+
+
+def test_changes_of_two_environments_are_two_even_at_the_same_time() -> None:
+    here = notice("1", 0, ChangeKind.PROMPT, before="p14", after="p15")
+    there = replace(here, notice_id="2", environment="staging")
+    unnamed = replace(here, notice_id="3", environment="", route="")
+    assert not is_one_change(here, there, IncidentSettings())
+    assert is_one_change(here, unnamed, IncidentSettings())
 
 
 def test_edited_documents_that_are_as_before_are_a_fix() -> None:
