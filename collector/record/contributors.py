@@ -11,7 +11,7 @@ from collector.claims.payload import answer_of
 from collector.claims.prompt_match import is_comparable
 from collector.record.boundaries import Extent
 from collector.record.calls import prompt_texts, reply_text, turn_texts
-from collector.record.remarks import shows
+from collector.record.remarks import holds, searchable
 from collector.record.tree import Node
 
 LEAST_WORDS = 3
@@ -40,11 +40,12 @@ def contributors(extent: Extent) -> list[Node]:
         characters += len(turn) + len(prompt)
         if not is_comparable(len(models), characters):
             continue
+        shown, whole = searchable(turn), searchable(prompt)
         held = [
             model
             for model in left
-            if shows(turn, replies[model.id])
-            or (model.start >= searched and shows(prompt, replies[model.id]))
+            if holds(shown, replies[model.id])
+            or (model.start >= searched and holds(whole, replies[model.id]))
         ]
         left = [model for model in left if model not in held]
         waiting += [("\n".join(turn_texts(m)), "\n".join(prompt_texts(m))) for m in held]

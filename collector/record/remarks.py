@@ -7,7 +7,7 @@ answer, and so does that of a model that translates or revises it: only the repl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from collector.claims.field_names import Kind, kind_of_name
 from collector.claims.payload import is_json_answer, unfenced
@@ -20,7 +20,6 @@ VERDICT_WORDS = 3
 TITLE_WORDS = 10
 TITLE = re.compile(r"\b(?:title|titel|titre|t[ií]tulo|titolo|tytuł|headline|subject line)\b", re.I)
 REASONS = re.compile(r"reason|rational|expla|justif|comment|feedback|thought|critique", re.I)
-SPACES = re.compile(r"\s+")
 SENTENCE_ENDS = (".", "!", "?", "。", "？", "!", "؟")
 QUESTION_ENDS = ("?", "？", "؟")
 DEPTH = 4
@@ -44,11 +43,13 @@ def _is_remark(model: Node, earlier: Sequence[Node]) -> bool:
     if not reply or not (graded or titled or asks):
         return False
     # An answer among the messages may be that to an earlier question; a grade is given at once.
-    turn, prompt = "\n".join(turn_texts(model)), "\n".join(prompt_texts(model))
-    if any(shows(turn, answer) for answer in graded):
+    turn = "\n".join(turn_texts(model))
+    shown = searchable(turn)
+    if any(holds(shown, answer) for answer in graded):
         return True
     continued = answers if asks else titled if TITLE.search(turn) else []
-    return any(shows(prompt, answer) for answer in continued)
+    prompt = searchable("\n".join(prompt_texts(model))) if continued else shown
+    return any(holds(prompt, answer) for answer in continued)
 
 
 def is_verdict(reply: str, answer: str) -> bool:
@@ -110,17 +111,24 @@ def _is_title(reply: str, answer: str) -> bool:
 def shows(prompt: str, reply: str) -> bool:
     """Whether a text holds the whole of another, whatever its spaces are, plain or in JSON.
 
-    >>> shows('{"answer": "Within\\\\n30 days."}', "Within 30 days."), shows("", "")
+    >>> shows('{"answer": "Within\\n30 days."}', "Within 30 days."), shows("", "")
     (True, False)
     """
+    return holds(searchable(prompt), reply)
+
+
+def searchable(prompt: str) -> tuple[str, str]:
+    """A text as `holds` searches it: worked out once for a text that is searched often."""
+    plain = _squeezed(prompt)
+    unescaped = prompt.replace("\\n", "\n").replace('\\"', '"').replace("\\t", "\t")
+    return plain, plain if unescaped == prompt else _squeezed(unescaped)
+
+
+def holds(forms: tuple[str, str], reply: str) -> bool:
+    """Whether a searchable text holds another."""
     wanted = _squeezed(reply)
-    forms: tuple[Callable[[str], str], ...] = (_squeezed, lambda text: _squeezed(_unescaped(text)))
-    return bool(wanted) and any(wanted in form(prompt) for form in forms)
+    return bool(wanted) and any(wanted in form for form in forms)
 
 
 def _squeezed(text: str) -> str:
-    return SPACES.sub(" ", text).strip()
-
-
-def _unescaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\t", "\t")
+    return " ".join(text.split())

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collector.claims.claim import Field, SpanRole
+from collector.claims.prompt_match import is_comparable
 from collector.record.calls import calls_tool, reply_text, turn_texts
-from collector.record.remarks import shows
+from collector.record.remarks import holds, searchable
 from collector.record.tree import Node, query_of
 
 LEAST_WORDS = 2
 """Words; a shorter query stands in any prompt by chance."""
-MOST_TURNS = 100
+MOST_TURNS = 50
 """Each turn is compared with each other."""
 
 
@@ -26,7 +27,7 @@ class Turn:
     """A question's searches and the model that answered it."""
 
     model: Node
-    prompt: str
+    prompt: tuple[str, str]
     queries: list[str] = field(default_factory=list)
     start: int
 
@@ -50,14 +51,18 @@ def _turns(nodes: Sequence[Node], models: Sequence[Node]) -> list[Turn]:
     """A turn per model that was asked what was searched before; none if a search has no model."""
     ordered = sorted(models, key=lambda model: (model.start, model.id))
     answering = [model for model in ordered if reply_text(model) and not calls_tool(model)]
-    prompts = {model.id: "\n".join(turn_texts(model)) for model in answering}
+    texts = {model.id: "\n".join(turn_texts(model)) for model in answering}
+    searches = _searches(nodes)
+    if not is_comparable(len(searches), sum(map(len, texts.values()))):
+        return []
+    prompts = {name: searchable(text) for name, text in texts.items()}
     by_model: dict[str, Turn] = {}
-    for search in _searches(nodes):
+    for search in searches:
         query = query_of(search)
         if query is None or len(query.split()) < LEAST_WORDS:
             return []
         later = (model for model in answering if model.start >= search.start)
-        model = next((model for model in later if shows(prompts[model.id], query)), None)
+        model = next((model for model in later if holds(prompts[model.id], query)), None)
         if model is None:
             return []
         turn = by_model.setdefault(
@@ -78,14 +83,14 @@ def _searches(nodes: Sequence[Node]) -> list[Node]:
 def _are_apart(turns: Sequence[Turn]) -> bool:
     """Whether the turns follow one another, and none shows anything of another."""
     for at, turn in enumerate(turns):
-        reply = reply_text(turn.model)
+        text = reply_text(turn.model)
+        reply = searchable(text)
         for later in turns[at + 1 :]:
-            if later.start < turn.model.end or shows(later.prompt, reply):
+            if later.start < turn.model.end or holds(later.prompt, text):
                 return False
-            mixed = any(shows(later.prompt, query) for query in turn.queries) or any(
-                shows(text, query) for query in later.queries for text in (turn.prompt, reply)
-            )
-            if mixed:
+            if any(holds(later.prompt, query) for query in turn.queries):
+                return False
+            if any(holds(turn.prompt, query) or holds(reply, query) for query in later.queries):
                 return False
     return True
 
