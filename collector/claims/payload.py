@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from collector.claims.documents import REDACTED
 from collector.claims.messages import messages_of
-from collector.claims.recover import looks_structured, parse, unquoted
-from collector.claims.reprs import members_of
+from collector.claims.recover import looks_structured, members_of, parse, unquoted
 
 DEPTH = 5
 """Most levels of lists and mappings in which a question or answer is searched."""

@@ -28,8 +28,7 @@ from collector.claims.merge import names_reranker
 from collector.claims.messages import is_empty_reply, messages_of, messages_of_rows
 from collector.claims.program_calls import SCOPE as DSPY
 from collector.claims.program_calls import program_claims
-from collector.claims.recover import as_container, number, text, whole
-from collector.claims.reprs import text_argument
+from collector.claims.recover import as_container, number, text, text_argument, whole
 from collector.claims.source_blocks import BLOCK_TYPES
 from collector.claims.tool_results import messages_with_tools, tool_documents
 from collector.claims.traced_calls import first_member

@@ -22,7 +22,7 @@ MODULES = [
     ),
     "collector.claims.prompt_chunks",
     "collector.claims.prompt_match",
-    "collector.claims.reprs",
+    "collector.claims.recover",
     "collector.record.remarks",
     "collector.record.route",
     "collector.record.tracestate",
