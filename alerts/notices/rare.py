@@ -125,7 +125,9 @@ class Rare:
         if not self._is_news(count, LONG_WINDOW, self._in_past - self._in_long, before):
             return 0
         usual = (self._in_past - self._in_long) / before
-        return self._reach([*islice(self._past, before, None), *self._fresh], usual)
+        newest = [*islice(self._past, before, None), *self._fresh]
+        # Flags that were given as the past have no mark.
+        return self._reach(newest[-len(self._marks) :], usual)
 
     def _is_news(self, count: int, window: int, in_past: int, past: int) -> bool:
         # Rounded, so that the cached tail is computed once for nearly equal shares.
@@ -144,18 +146,27 @@ class Rare:
         return most
 
     def _reach(self, flags: list[bool], usual: float) -> int:
-        """Steps back to the yes since which a share of a half explains the flags best.
+        """Steps back to the yes since which some higher share explains the flags best.
 
-        It maximises the log-likelihood ratio of a half over the usual share.
+        The share is fitted for each step (a generalised likelihood ratio): a canary's first request
+        lies as far back as its share is small.
         """
         usual = min(max(usual, 1 / REFERENCE, self._floor), 0.4)
-        for_yes, for_no = log(0.5 / usual), log(0.5 / (1 - usual))
-        best, gain, reach = 0.0, 0.0, 1
+        best, hits, reach = 0.0, 0, 1
         for back, flag in enumerate(reversed(flags), start=1):
-            gain += for_yes if flag else for_no
-            if flag and gain >= best:
+            hits += flag
+            if flag and (gain := _gain(hits, back, usual)) >= best:
                 best, reach = gain, back
         return reach
+
+
+def _gain(hits: int, trials: int, usual: float) -> float:
+    """The log-likelihood ratio of the share seen over the usual one; 0 if it is no higher."""
+    share, misses = hits / trials, trials - hits
+    if share <= usual:
+        return 0.0
+    rest = misses * log((1 - share) / (1 - usual)) if misses else 0.0
+    return hits * log(share / usual) + rest
 
 
 @lru_cache(maxsize=65_536)

@@ -261,7 +261,7 @@ def test_numbers_that_read_the_same_are_not_shown_as_a_change() -> None:
 )
 def test_what_is_put_back_undoes_the_change_in_its_own_words(broken: Found, share: float) -> None:
     mixed = [Setup(chunks=broken)] * round(10 * share) + [USUAL] * round(10 - 10 * share)
-    found = noticed(traffic((300, USUAL), (200, mixed), (100, USUAL)))
+    found = noticed(traffic((300, USUAL), (200, mixed), (150, USUAL)))
     (_, there), *rest = found
     assert all(undoes(back, there) for _, back in rest), rest
     assert len(rest) == 1

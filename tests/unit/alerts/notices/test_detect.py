@@ -174,6 +174,13 @@ def test_a_rolling_change_shows_its_share_and_is_noticed_once() -> None:
     assert 0.15 < notice.share < 0.6
 
 
+def test_the_first_request_of_a_canary_is_found_however_small_its_share() -> None:
+    canary = USUAL.but(ChangeKind.LLM_MODEL, "m-2")
+    requests = traffic((250, USUAL), *((1, canary), (9, USUAL)) * 6)
+    ((_, notice),) = noticed(requests)
+    assert notice.since_unix_nano == requests[250].time_unix_nano
+
+
 def test_values_that_vary_by_themselves_are_no_news() -> None:
     models = [USUAL, USUAL.but(ChangeKind.LLM_MODEL, "m-2")]
     assert noticed(traffic((600, models))) == []
