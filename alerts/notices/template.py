@@ -18,6 +18,8 @@ FEWEST = 9
 """Of the newest 15 requests, from which a sentence belongs to the template."""
 OFTEN = 0.2
 """Share of the newest 460 requests from which it does, too: prompts of several tenants."""
+FEWEST_WITH_IT = 2
+"""Of the prompts of another version, from which a sentence came with it."""
 QUARTERS = 4
 MOST_SENTENCES = 1_000
 REVIEWED = 60
@@ -80,10 +82,22 @@ class Template:
         """Whether most requests since then show another prompt."""
         return self._value.is_changing(since)
 
-    def is_known(self, since: Mark) -> bool:
-        """Whether prompts were seen both before and since a request."""
-        marks = [mark >= since for mark, _ in self._requests]
-        return any(marks) and not all(marks)
+    def is_same(self, since: Mark, share: float) -> bool:
+        """Whether the prompts are known before and since, and no sentence came with a version.
+
+        A `share` of the newest requests has that version. A sentence that is only added belongs to
+        the template once many prompts hold it; until then it shows here.
+        """
+        before = [request for mark, request in self._requests if mark < since]
+        newer = [request for mark, request in self._requests if mark >= since]
+        if not (before and newer):
+            return False
+        was, counts = (Counter(s for one in some for s in set(one)) for some in (before, newer))
+        return not any(
+            count >= FEWEST_WITH_IT
+            and count / len(newer) - was[sentence] / len(before) >= 0.5 * share
+            for sentence, count in counts.items()
+        )
 
     def sentences(self, since: Mark) -> tuple[int, int]:
         """How many sentences of the template came and went with the newest prompts."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from alerts.notices.detect import RouteNotices
 from alerts.notices.rare import Mark
+from alerts.notices.settings import NoticeSettings
 from alerts.notices.template import Template
 from ragvigil.model.notice import ChangeKind, Notice
-from tests.unit.alerts.fingerprints import Setup, noticed, traffic
+from tests.unit.alerts.fingerprints import PLACE, Setup, noticed, request, traffic
 
 PROMPT = list(range(100, 112))
 OTHER_TENANT = list(range(200, 208))
@@ -116,6 +118,30 @@ def test_another_version_of_the_same_prompt_is_a_release() -> None:
     ((number, notice),) = prompts((250, "v3", PROMPT), (40, "v4", PROMPT))
     assert (number, notice.kind) == (261, ChangeKind.RELEASE)
     assert (notice.before, notice.after) == ("prompt v3", "prompt v4")
+
+
+@pytest.mark.parametrize(
+    ("versions", "count"), [(("v4",), 3), (("v4",), 8), (("v3",) * 9 + ("v4",), 58)]
+)
+def test_a_sentence_added_to_few_prompts_is_another_prompt_if_its_version_says_so(
+    versions: tuple[str, ...], count: int
+) -> None:
+    """On a route with few requests a change is named by three; a canary has a tenth of them."""
+    texts = {"v3": tuple(PROMPT), "v4": (*PROMPT, 999)}
+    stated = ["v3"] * 250 + [versions[number % len(versions)] for number in range(count)]
+    detector, setup = RouteNotices(PLACE, NoticeSettings()), Setup()
+    found = [
+        notice
+        for number, version in enumerate(stated)
+        for notice in detector.step(
+            replace(
+                request(number, number % 30, setup.but(ChangeKind.PROMPT, version)),
+                template=texts[version],
+            )
+        )
+    ]
+    (notice,) = (*found, *detector.settle())
+    assert (notice.kind, notice.before, notice.after) == (ChangeKind.PROMPT, "v3", "v4")
 
 
 def test_another_version_with_another_text_is_one_change_by_its_version() -> None:
