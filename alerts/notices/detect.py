@@ -370,13 +370,13 @@ class RouteNotices:
         """Makes the requests since the change the past of everything that it may have changed."""
         changed = self._changes.keys()
         on_retrieval = not changed <= (set(VALUES) | {TEMPLATE}) - RETRIEVAL
-        for kind in VALUES:
-            if kind in changed or (on_retrieval and kind in RETRIEVAL):
-                self._values[kind] = self._values[kind].renewed(since)
+        renewed = changed | (RETRIEVAL if on_retrieval else frozenset())
+        # A release may bring another version of the same prompt, whose change has no notice then.
+        renewed |= {ChangeKind.PROMPT} if ChangeKind.RELEASE in changed else frozenset()
+        for kind in set(VALUES) & renewed:
+            self._values[kind] = self._values[kind].renewed(since)
         if changed & {TEMPLATE, ChangeKind.PROMPT}:
             self._template = self._template.renewed(since)
-        if ChangeKind.RELEASE in changed:
-            self._values[ChangeKind.PROMPT] = self._values[ChangeKind.PROMPT].renewed(since)
         if on_retrieval:
             self._former = self._past.corpus.results()
             self._past.begin_anew(since, self._left_by(notices, since))

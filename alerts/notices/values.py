@@ -36,11 +36,13 @@ class Value:
 
     A request stands out if its value came once, or in at most 1 % of those before the newest 60,
     and was not usual in the last eight days beside other values. A value that a change replaced is
-    forgotten, so that going back is a change too. A dimension that takes new values all the time
-    never changes: that is its past. `known` are usual values with the time of their newest request.
+    forgotten, so that going back is a change too. A value that a change brought to a share of the
+    requests stands out once that share has grown: a canary that becomes the rule. A dimension that
+    takes new values all the time never changes: that is its past. `known` are usual values with the
+    time of their newest request.
     """
 
-    __slots__ = ("_fresh", "_known", "_past", "_rare", "_usual")
+    __slots__ = ("_fresh", "_known", "_past", "_rare", "_rolling", "_usual")
 
     def __init__(self, known: Mapping[str, int] | None = None) -> None:
         self._known = dict(known or {})
@@ -48,6 +50,7 @@ class Value:
         self._usual: Counter[str] = Counter()
         self._fresh: deque[tuple[Mark, str, bool]] = deque()
         self._rare = Rare()
+        self._rolling: frozenset[str] = frozenset()
 
     def push(self, value: str, mark: Mark) -> Mark | None:
         """Takes a value; returns the first request with new values once a change is certain."""
@@ -55,16 +58,16 @@ class Value:
             return None
         few = len(self._usual) <= FEW_VALUES
         has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
-        is_new = (
-            has_past
-            and self._usual[value] <= self._seldom()
-            and mark.time_unix_nano - self._known.get(value, -KNOWN_NANOS) >= KNOWN_NANOS
-        )
+        is_new = has_past and (value in self._rolling or self._is_unusual(value, mark))
         self._fresh.append((mark, value, is_new))
         if len(self._fresh) > LONG_WINDOW:
             oldest, aged, _ = self._fresh.popleft()
             self._learn(aged, oldest)
         return self._rare.push(is_new, mark) if has_past else None
+
+    def _is_unusual(self, value: str, mark: Mark) -> bool:
+        is_known = mark.time_unix_nano - self._known.get(value, -KNOWN_NANOS) < KNOWN_NANOS
+        return self._usual[value] <= self._seldom() and not is_known
 
     def learn(self, value: str, mark: Mark) -> None:
         """Takes a value as usual at once."""
@@ -84,7 +87,11 @@ class Value:
     def _settled(self) -> Counter[str]:
         """The usual values without those that came once, or too seldom to be usual."""
         seldom = self._seldom()
-        settled = {value: count for value, count in self._usual.items() if count > seldom}
+        settled = {
+            value: count
+            for value, count in self._usual.items()
+            if count > seldom and value not in self._rolling
+        }
         return Counter(settled or self._usual)
 
     def _seldom(self) -> float:
@@ -104,13 +111,18 @@ class Value:
 
     def renewed(self, since: Mark) -> Value:
         """Returns a dimension for which only the values since then are usual."""
-        newer = [(value, mark) for mark, value, _ in self._fresh if mark >= since]
-        gone = replaced(self._usual, {value for value, _ in newer}, len(newer))
+        newer = [entry for entry in self._fresh if entry[0] >= since]
+        gone = replaced(self._usual, {value for _, value, _ in newer}, len(newer))
         other = Value({value: at for value, at in self._known.items() if value not in gone})
-        for value, mark in newer:
+        for mark, value, _ in newer:
             other._learn(value, mark)
-        # How restless the dimension was stays known.
-        other._rare = Rare(self._rare.before(since))
+        if all(is_new for _, _, is_new in newer[-WINDOW:]):
+            # How restless the dimension was stays known.
+            other._rare = Rare(self._rare.before(since))
+        else:
+            # With the share that shows the new values: more of them are a change again.
+            other._rolling = frozenset(value for _, value, is_new in newer if is_new)
+            other._rare = Rare([is_new for _, _, is_new in newer])
         return other
 
     def known(self) -> Mapping[str, int]:

@@ -181,6 +181,25 @@ def test_the_first_request_of_a_canary_is_found_however_small_its_share() -> Non
     assert notice.since_unix_nano == requests[250].time_unix_nano
 
 
+def test_a_canary_that_becomes_the_rule_is_noticed_again_as_the_same_change() -> None:
+    canary = USUAL.but(ChangeKind.PROMPT, "v2").but(ChangeKind.RELEASE, "2")
+    requests = traffic((250, USUAL), (300, [USUAL] * 9 + [canary]), (300, canary))
+    (_, first), (number, second) = noticed(requests)
+    assert number < 570
+    assert second.since_unix_nano == requests[550].time_unix_nano
+    for notice in (first, second):
+        assert (notice.kind, notice.before, notice.after) == (ChangeKind.PROMPT, "v1", "v2")
+    assert (first.share < 0.3, second.share) == (True, 1.0)
+
+
+def test_a_prompt_that_is_put_back_soon_after_its_release_is_noticed_as_a_prompt() -> None:
+    other = USUAL.but(ChangeKind.PROMPT, "v2").but(ChangeKind.RELEASE, "2")
+    found = noticed(traffic((250, USUAL), (30, other), (40, USUAL)))
+    assert [(notice.kind, notice.after) for _, notice in found] == [
+        (ChangeKind.PROMPT, "v2"), (ChangeKind.PROMPT, "v1"),
+    ]  # fmt: skip
+
+
 def test_values_that_vary_by_themselves_are_no_news() -> None:
     models = [USUAL, USUAL.but(ChangeKind.LLM_MODEL, "m-2")]
     assert noticed(traffic((600, models))) == []
