@@ -205,14 +205,16 @@ def _changed(incident: Incident, settings: IncidentSettings) -> str:
 def _change(behind: Sequence[Notice], incident: Incident) -> str:
     first = behind[0]
     alike = [change for change in behind if change.kind is first.kind]
-    where = (
-        f"{len(alike)} routes" if len(alike) > 1 else one_line(first.route, SHORT) or "all routes"
-    )
+    routes = {change.route for change in alike}
+    where = f"{len(routes)} routes" if len(routes) > 1 else one_line(first.route, SHORT)
     shown = [one_line(value, SHORT) for value in (first.before, first.after) if value]
     values = " → ".join(dict.fromkeys(shown))  # cut short, two values may look the same
-    lag = round((incident.since_unix_nano - first.since_unix_nano) / 60e9)
+    # A roll-out reaches a route in steps.
+    begun = min(change.since_unix_nano for change in alike)
+    lag = round((incident.since_unix_nano - begun) / 60e9)
     when = f"{lag} min before" if lag > 0 else "at the same time"
-    return f"{first.kind} on {where}{', ' if values else ''}{values}; coincides, {when}"
+    values = f", {values}" if values else ""
+    return f"{first.kind} on {where or 'all routes'}{values}; coincides, {when}"
 
 
 def _cause(incident: Incident, findings: Sequence[Finding]) -> str:

@@ -73,6 +73,20 @@ def unexplained() -> Incident:
     return folded((), [slow, ticket], 9)[0][0]
 
 
+def test_a_roll_out_in_steps_is_one_change_on_its_routes_from_its_first_step() -> None:
+    versions = {"before": "p14", "after": "p15"}
+    steps = (
+        notice("1", -60, ChangeKind.PROMPT, share=0.1, **versions),
+        notice("2", 5, ChangeKind.PROMPT, **versions),
+        notice("3", -40, ChangeKind.PROMPT, share=0.1, route="/chat", **versions),
+    )
+    broken = finding("b", causes=(Cause.GENERATION,), routes=("/ask", "/chat"))
+    ((incident,), _) = folded((), [broken], 10, steps)
+    assert message(incident, SETTINGS).changed == (
+        "prompt on 2 routes, p14 → p15; coincides, 60 min before"
+    )
+
+
 @pytest.mark.parametrize("made", [rechunked, invalid_citations, put_back, unexplained])
 def test_the_text_is_that_of_the_snapshot(made: object) -> None:
     """To renew a snapshot, delete it and run this test."""
