@@ -41,17 +41,18 @@ def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> Ons
 
 
 def _evidence(sums: Floats, usual: float) -> Floats:
-    """n KL(failed/n, usual) of every column, 0 where the rate is not over the usual one."""
+    """By how much the rate of every column fits it better than the usual one, in nats.
+
+    0 where it is not over the usual one.
+    """
     requests, failed = sums[0], sums[1]
-    share = np.clip(failed / np.maximum(requests, 1), usual, HIGHEST)
-    rest = (1 - share) * np.log((1 - share) / (1 - usual))
-    return np.asarray(requests * (share * np.log(share / usual) + rest))
+    return _gains(sums[:2], usual, np.clip(failed / np.maximum(requests, 1), usual, HIGHEST))
 
 
-def _gains(bins: Floats, before: float, now: float) -> Floats:
+def _gains(bins: Floats, before: float, now: Floats | float) -> Floats:
     requests, failed = bins
     return np.asarray(
-        failed * log(now / before) + (requests - failed) * log((1 - now) / (1 - before))
+        failed * np.log(now / before) + (requests - failed) * np.log((1 - now) / (1 - before))
     )
 
 

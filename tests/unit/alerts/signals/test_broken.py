@@ -139,6 +139,15 @@ def test_the_numbers_are_those_since_the_onset() -> None:
     assert (last.n, last.words[:8]) == (70, "64 of 70")
 
 
+def test_good_answers_before_a_silence_are_no_part_of_what_fails_wholly_after_it() -> None:
+    """Also where many fail before the first look, as after a start."""
+    table = usual()
+    for at in (*range(5), *range(50, 90)):
+        add(table, NOW + at * MINUTE, {named(CITED): rate(float(at >= 50), 1.0)})
+    (found,) = BrokenDetector(BrokenSettings()).step(table, [NOW + 90 * MINUTE], {})
+    assert found.since_unix_nano // 10**9 == NOW + 50 * MINUTE
+
+
 def test_one_good_route_of_two_does_not_clear_the_other() -> None:
     routes = ("/a", "/b")
     watched, table = BrokenDetector(BrokenSettings()), usual(routes=routes)
