@@ -139,17 +139,16 @@ def follows(finding: Finding, change: Notice, settings: IncidentSettings) -> boo
     """Whether a finding's onset lies shortly after a change, on the change's route.
 
     A change without a route or an environment concerns all of them, as does a finding without
-    routes. The onset may also lie up to EARLY before the change, and as far after it as its
-    interval says.
+    routes. The onset may also lie up to EARLY before the change. Either way it is as near as its
+    interval: on a route with few requests that is an hour wide.
     """
     lag = finding.since_unix_nano - change.since_unix_nano
-    if lag > 0:
-        lag = min(lag, beside(finding, change.since_unix_nano))
+    most = EARLY if lag < 0 else settings.follows_minutes * MINUTE
     return (
         change.service == finding.service
         and change.environment in ("", finding.environment)
         and (not change.route or not any(finding.routes) or change.route in finding.routes)
-        and -EARLY <= lag <= settings.follows_minutes * MINUTE
+        and min(abs(lag), beside(finding, change.since_unix_nano)) <= most
     )
 
 

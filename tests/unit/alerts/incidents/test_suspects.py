@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.incidents.settings import IncidentSettings
-from alerts.incidents.suspects import is_alike, is_fix, is_good, is_one_change
+from alerts.incidents.suspects import follows, is_alike, is_fix, is_good, is_one_change
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.notice import ChangeKind
 from ragvigil.model.score import Layer
-from tests.unit.alerts.incident_values import notice
+from tests.unit.alerts.incident_values import at, finding, notice
 
 
 def moved(signal: str, reference: float, value: float, kind: FindingKind) -> Finding:
@@ -155,3 +155,15 @@ def test_other_counts_are_no_fix_of_a_stated_top_k(evidence: dict[str, object]) 
     assert not is_fix(counted, (doubled, counted))
     other = notice("4", 90, ChangeKind.PROMPT, evidence={"retrieved": [16.0, 8.0]})
     assert not is_fix(other, (doubled, other))
+
+
+@pytest.mark.parametrize("onset", [-40, 40])
+@pytest.mark.parametrize(("off", "expected"), [(20, True), (5, False)])
+def test_an_onset_is_as_near_to_a_change_as_its_interval(
+    onset: int, off: int, *, expected: bool
+) -> None:
+    settings = IncidentSettings(follows_minutes=10)
+    began = finding(
+        "f", onset, earliest_unix_nano=at(onset - off), latest_unix_nano=at(onset + off)
+    )
+    assert follows(began, notice("n", 0), settings) is expected
