@@ -20,7 +20,7 @@ VERDICT_WORDS = 3
 TITLE_WORDS = 10
 TITLE = re.compile(r"\b(?:title|titel|titre|t[ií]tulo|titolo|tytuł|headline|subject line)\b", re.I)
 REASONS = re.compile(r"reason|rational|expla|justif|comment|feedback|thought|critique", re.I)
-SENTENCE_ENDS = (".", "!", "?", "。", "？", "!", "؟")
+SENTENCE_ENDS = (".", "!", "?", "。", "？", "！", "؟")
 QUESTION_ENDS = ("?", "？", "؟")
 DEPTH = 4
 
