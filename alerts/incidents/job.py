@@ -173,11 +173,15 @@ class IncidentJob:
             and (finding.is_open or finding.cleared_unix_nano >= incident.resolved_unix_nano)
         }
 
-    def open_findings(self) -> tuple[Finding, ...]:
-        """The findings that are open: the detectors go on with them after a start."""
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that are open, and those of the last two days."""
         with self._lock:
             assigned = [finding for _, finding in _assigned(self._incidents.values())]
-            return tuple(finding for finding in (*assigned, *self._unassigned) if finding.is_open)
+            return (*assigned, *self._unassigned)
+
+    def open_findings(self) -> tuple[Finding, ...]:
+        """The findings that are open: the detectors go on with them after a start."""
+        return tuple(finding for finding in self.findings() if finding.is_open)
 
     def message(self, incident: Incident) -> Message:
         """The message of an incident."""

@@ -46,30 +46,26 @@ class _OpenRate:
 class BrokenDetector:
     """Opens and clears findings, step after step.
 
-    `findings` are those that were open when an earlier process ended; they go on under their ids.
+    `findings` are those of an earlier process: the open ones go on under their ids.
     """
 
     def __init__(self, settings: BrokenSettings, findings: Sequence[Finding] = ()) -> None:
         self._settings = settings
         self._open: dict[Scope, _OpenRate] = {}
-        for finding in findings:
-            if (
-                finding.kind is FindingKind.BROKEN
-                and finding.is_open
-                and finding.signal in BY_SIGNAL
-                and not finding.finding_id.startswith(OWN_LIMIT)
-            ):
-                scope = (
-                    finding.service,
-                    finding.environment,
-                    finding.signal,
-                    scope_of(finding.routes),
-                )
-                self._open[scope] = _OpenRate(
-                    finding=finding, last_request=finding.seen_unix_nano // 10**9
-                )
         self._minutes_over: dict[Scope, int] = {}
         self._cleared: dict[Scope, int] = {}
+        for finding in findings:
+            is_own = finding.finding_id.startswith(OWN_LIMIT)
+            if finding.kind is not FindingKind.BROKEN or finding.signal not in BY_SIGNAL or is_own:
+                continue
+            place = (finding.service, finding.environment)
+            scope = (*place, finding.signal, scope_of(finding.routes))
+            if finding.is_open:
+                last_request = finding.seen_unix_nano // 10**9
+                self._open[scope] = _OpenRate(finding=finding, last_request=last_request)
+            else:
+                cleared = finding.cleared_unix_nano // 10**9
+                self._cleared[scope] = max(cleared, self._cleared.get(scope, 0))
 
     def step(
         self, table: SignalMinutes, ends: Collection[int], accepted: Accepted
@@ -115,7 +111,8 @@ class BrokenDetector:
                 minutes_over[scope] = self._minutes_over.get(scope, 0) + 1
                 if minutes_over[scope] < self._settings.stand_minutes:
                     continue
-                since = onset(table, group, rate, end)
+                cleared = self._last_cleared(group, rate.routes or group.routes)
+                since = onset(table, group, rate, end, after=cleared)
                 shared = self._open.get(group.scope(POOL))
                 if shared is not None and _began_with(shared.finding, since):
                     routes = (*shared.finding.routes, scope[3])
@@ -163,7 +160,7 @@ class BrokenDetector:
 
         If several routes together do not prove it, those that are over by themselves are tried.
         """
-        cleared = self._last_cleared(group, places)
+        cleared = self._last_cleared(group, [group.routes[place] for place in places])
         columns = [group.places[place] for place in places]
         for length, sums in recent.windows.items():
             # What a finding reported that is over is no evidence for another.
@@ -185,10 +182,9 @@ class BrokenDetector:
                     return picked
         return None
 
-    def _last_cleared(self, group: Group, places: Sequence[int]) -> int:
+    def _last_cleared(self, group: Group, routes: Sequence[str]) -> int:
         """When the last finding of these routes cleared, in seconds; 0 if none did."""
-        routes = (POOL, *(group.routes[place] for place in places))
-        return max(self._cleared.get(group.scope(route), 0) for route in routes)
+        return max(self._cleared.get(group.scope(route), 0) for route in (POOL, *routes))
 
     def _is_proven(self, rate: WindowRate, choices: int, routes: int) -> bool:
         is_enough = rate.n >= self._settings.fewest_requests

@@ -31,8 +31,8 @@ class SignalJob:
     """Finds rates that are broken, numbers that moved and traffic that is lost, run after run.
 
     A store has one such job: between runs it keeps the sums of the last minutes and hours, so that
-    a run reads only what changed. `findings` are those that were open when an earlier process
-    ended; they go on under their ids.
+    a run reads only what changed. `findings` are those of an earlier process: the open ones go on
+    under their ids, and what the others reported is over.
     """
 
     def __init__(

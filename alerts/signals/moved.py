@@ -84,7 +84,7 @@ class _Group:
 class MovedDetector:
     """Opens and clears findings, step after step.
 
-    `findings` are those that were open when an earlier process ended; they go on under their ids.
+    `findings` are those of an earlier process: the open ones go on under their ids.
     """
 
     def __init__(
@@ -92,16 +92,17 @@ class MovedDetector:
     ) -> None:
         self._settings, self._min_days = settings, min_days
         self._open: dict[Scope, _OpenMove] = {}
-        for finding in findings:
-            if finding.kind is FindingKind.MOVED and finding.is_open:
-                scope = (
-                    finding.service,
-                    finding.environment,
-                    finding.signal,
-                    scope_of(finding.routes),
-                )
-                self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
         self._returned: dict[Scope, int] = {}
+        for finding in findings:
+            if finding.kind is not FindingKind.MOVED:
+                continue
+            place = (finding.service, finding.environment)
+            scope = (*place, finding.signal, scope_of(finding.routes))
+            if finding.is_open:
+                self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
+            else:
+                cleared = finding.cleared_unix_nano // 10**9
+                self._returned[scope] = max(cleared, self._returned.get(scope, 0))
         self._checked_at = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
@@ -184,7 +185,7 @@ class MovedDetector:
             fresh = [
                 place
                 for place in free
-                if now - minutes * MINUTE >= self._last_return(group, group.routes[place])
+                if now - minutes * MINUTE >= self._last_return(group, [group.routes[place]])
             ]
             tried = np.array(fresh, dtype=np.int64)
             past = group.past(levels, minutes)
@@ -194,8 +195,9 @@ class MovedDetector:
                     continue
                 routes = _routes(scope, group, tried, current, past, pooled)
                 # Numbers and onset are those of the routes that moved: others would blur them.
-                shift = shift_of(current, past, group.among(routes)) or pooled
-                onset = start_of_move(table, group.places, group.among(routes), past, shift, now)
+                own, back = group.among(routes), self._last_return(group, routes)
+                shift = shift_of(current, past, own) or pooled
+                onset = start_of_move(table, group.places, own, past, shift, now, after=back)
                 self._begin(group, scope, routes, shift, onset, now)
             if shared is None and group.scope(POOL) in self._open:
                 return
@@ -219,9 +221,9 @@ class MovedDetector:
         finding = with_numbers(finding, group.number, shift, now)
         self._open[scope] = _OpenMove(finding=finding, change=shift.change)
 
-    def _last_return(self, group: _Group, route: str) -> int:
-        """Since when a route's number is back from its last move, in seconds; 0 without one."""
-        return max(self._returned.get(group.scope(name), 0) for name in (route, POOL))
+    def _last_return(self, group: _Group, routes: Collection[str]) -> int:
+        """Since when a number is back from its last move on routes, in seconds; 0 without one."""
+        return max(self._returned.get(group.scope(name), 0) for name in (POOL, *routes))
 
     def _moves(
         self, group: _Group, tried: Ints, now: Floats, past: Past, accepted: Accepted

@@ -76,9 +76,16 @@ def best_start(
 
 
 def start_of_move(
-    table: SignalMinutes, places: Ints, chosen: Ints, past: Past, shift: Shift, now: int
+    table: SignalMinutes,
+    places: Ints,
+    chosen: Ints,
+    past: Past,
+    shift: Shift,
+    now: int,
+    *,
+    after: int,
 ) -> Onset:
-    """The minute since which some new level explains the values best.
+    """The minute since which some new level explains the values best, none before `after`.
 
     `chosen` are those of the series at `places`, which are in the order of `past`. The level is
     fitted for each minute (a generalised likelihood ratio): that of the newest values would date a
@@ -95,4 +102,4 @@ def start_of_move(
 
     # Other hours have other levels, where the past is that of the same hours.
     earliest = now - ONSET_SECONDS if past.is_same_hours else 0
-    return best_start(table, places[chosen], now, likelihood, earliest=earliest)
+    return best_start(table, places[chosen], now, likelihood, earliest=max(earliest, after))

@@ -25,8 +25,8 @@ LOWEST, HIGHEST = 0.005, 0.98
 """Bounds of a rate, so that its logarithms stay finite."""
 
 
-def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> Onset:
-    """The minute since which some higher rate explains the counts best.
+def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int, *, after: int) -> Onset:
+    """The minute since which some higher rate explains the counts best, none before `after`.
 
     The rate is fitted for each minute (a generalised likelihood ratio): the newest one, which was
     extreme enough to be noticed, would date a change too late.
@@ -36,7 +36,11 @@ def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int) -> Ons
     # Under the present rate, so that what was as high before the past began is followed, too.
     usual = min(max(rate.usual, 0.001), max(rate.share, 0.02) / 2)
     return best_start(
-        table, places, end, lambda sums: _evidence(sums.sum(axis=2), usual) / rate.clumping
+        table,
+        places,
+        end,
+        lambda sums: _evidence(sums.sum(axis=2), usual) / rate.clumping,
+        earliest=after,
     )
 
 

@@ -132,6 +132,21 @@ def test_a_slight_excess_on_a_small_route_is_proven_by_a_longer_window() -> None
     assert 5 < given[0][0] <= 60
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_fault_that_comes_again_began_after_the_last_one_had_cleared(
+    *, is_restarted: bool
+) -> None:
+    watched, table = BrokenDetector(BrokenSettings()), usual()
+    broken, healthy = {named(CITED): rate(4.0, 4.0)}, {named(CITED): rate(0.0, 4.0)}
+    watch(watched, table, 60, broken)
+    _, cleared = watch(watched, table, 40, healthy, first=60)[-1]
+    assert not cleared.is_open
+    if is_restarted:
+        watched = BrokenDetector(BrokenSettings(), [cleared])
+    _, again = watch(watched, table, 20, broken, first=100)[-1]
+    assert again.since_unix_nano // 10**9 == NOW + 100 * MINUTE
+
+
 def test_the_numbers_are_those_since_the_onset() -> None:
     watched, table = BrokenDetector(BrokenSettings()), usual()
     watch(watched, table, 30, {named(CITED): rate(2.0, 2.0)})

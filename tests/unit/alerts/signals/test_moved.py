@@ -71,6 +71,18 @@ def shifted(_hour: int, _route: str) -> float:
     return 0.3
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_move_that_comes_again_began_after_the_last_one_was_over(*, is_restarted: bool) -> None:
+    watched, table = MovedDetector(MovedSettings()), past(flat)
+    watch(watched, table, 100, shifted)
+    cleared = next(found for _, found in watch(watched, table, 60, flat) if not found.is_open)
+    if is_restarted:
+        watched = MovedDetector(MovedSettings(), [cleared])
+    again = table.end
+    _, found = watch(watched, table, 60, shifted)[-1]
+    assert abs(found.since_unix_nano // 10**9 - again) <= 15 * MINUTE
+
+
 def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
     given = watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)
     minute, found = given[0]
