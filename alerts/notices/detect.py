@@ -77,6 +77,8 @@ class RouteNotices:
         """`known` are the values of earlier days, as stored counts tell them."""
         self.place = place
         self._warm_up = settings.warm_up_requests
+        # A route whose values were usual on earlier days is no new one, however few it gets a day.
+        self._first_sure = 0 if any(known.values()) else self._warm_up
         self._values = {kind: Value(known.get(kind)) for kind in VALUES}
         self._template = Template(
             {tuple(map(int, text.split())): at for text, at in known.get(TEMPLATE, {}).items()}
@@ -87,7 +89,7 @@ class RouteNotices:
         self._way_back: WayBack | None = None
         # By whether texts are sent: chunks named by their text and by their id have no past in
         # common, and a text that is not sent any more is no new chunk.
-        self._pasts = {by_text: self._new_past() for by_text in (True, False)}
+        self._pasts = {by_text: RetrievalPast(self._warm_up // 2) for by_text in (True, False)}
         self._past = self._pasts[True]
         self._changes: dict[str, Mark] = {}
         # Changes of the warm-up are no notices; what lasts beyond it began when it did.
@@ -129,7 +131,7 @@ class RouteNotices:
         if self._way_back is not None:
             for diff in self._past.diffs(self._newest):
                 self._way_back.push(diff)
-        if self._newest.number <= self._warm_up:
+        if self._newest.number <= self._first_sure:
             self._early = changes | self._early
         else:
             if changes and not self._changes:
@@ -157,9 +159,6 @@ class RouteNotices:
     @property
     def _since(self) -> Mark:
         return min(self._changes.values())
-
-    def _new_past(self) -> RetrievalPast:
-        return RetrievalPast(self._warm_up // 2)
 
     def _push(self, request: Fingerprint) -> Iterator[tuple[str, Mark]]:
         at = self._newest
@@ -382,7 +381,7 @@ class RouteNotices:
             self._past.begin_anew(since, self._left_by(notices, since))
             for by_text, past in self._pasts.items():
                 if past is not self._past:
-                    self._pasts[by_text] = self._new_past()
+                    self._pasts[by_text] = RetrievalPast(self._warm_up // 2)
         self._changes, self._early = {}, {}
 
     def _left_by(self, notices: Collection[Notice], since: Mark) -> Results:

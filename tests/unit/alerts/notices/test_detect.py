@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from alerts.incidents.suspects import is_fix
 from alerts.notices.detect import RouteNotices
 from alerts.notices.fingerprint import NO_RERANKER, Chunk
+from alerts.notices.known import Known
 from alerts.notices.settings import NoticeSettings
 from ragvigil.model.notice import ChangeKind
 from tests.unit.alerts.fingerprints import (
     HEALTHY,
     PLACE,
     SECOND,
+    START,
     Found,
     Setup,
     healthy_chunks,
@@ -233,6 +235,23 @@ def test_a_change_that_outlasts_the_warm_up_began_when_it_did() -> None:
     requests = traffic((170, USUAL), (60, USUAL.but(ChangeKind.PROMPT, "v2")))
     ((number, notice),) = noticed(requests)
     assert (number, notice.since_unix_nano) == (201, requests[170].time_unix_nano)
+
+
+@pytest.mark.parametrize(
+    ("known", "kinds"),
+    [({}, []), ({"prompt": {"v1": START}}, [ChangeKind.PROMPT])],
+    ids=["new", "known"],
+)
+def test_a_route_known_for_days_has_no_new_warm_up_after_a_restart(
+    known: Known, kinds: list[ChangeKind]
+) -> None:
+    """At two requests an hour the days that a start reads hold fewer than a warm-up takes."""
+    detector = RouteNotices(PLACE, NoticeSettings(), known)
+    *past, first = traffic((140, USUAL), (1, USUAL.but(ChangeKind.PROMPT, "v2")))
+    for earlier in past:
+        detector.learn(earlier)
+    found = [notice for _ in range(12) for notice in detector.step(first)]
+    assert [notice.kind for notice in found] == kinds
 
 
 def test_requests_of_ten_minutes_before_the_newest_are_left_out_and_counted() -> None:
