@@ -61,9 +61,9 @@ def drawn_chart(
     found = newest_segments(lines_of(store, filter_, since, until))
     if not found or not found[0].points:
         return None
-    story = RubricStory(
-        rubric=opened.rubric, layer=found[0].layer, series=found[0], cell=opened.cell
-    )
+    # A cell's onset is the beginning of an hour; the incident knows the minute.
+    cell = opened.cell and opened.cell.model_copy(update={"since": incident.since})
+    story = RubricStory(rubric=opened.rubric, layer=found[0].layer, series=found[0], cell=cell)
     marked = [
         change
         for change in changes
