@@ -20,7 +20,7 @@ from alerts.incidents.suspects import (
 from alerts.verdict.evidence import evidence_of
 from alerts.verdict.posterior import verdict
 from ragvigil.model.audit import Audit
-from ragvigil.model.finding import Finding, goes_beyond
+from ragvigil.model.finding import Finding, FindingKind, goes_beyond
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
@@ -131,12 +131,23 @@ def _explain(
             )
     explained = replace(incident, suspects=changes)
     findings = moment.worse(explained)
-    since = min((finding.since_unix_nano for finding in findings), default=incident.since_unix_nano)
+    since = _onset(findings, moment.settings) if findings else incident.since_unix_nano
     dated = replace(explained, since_unix_nano=since)
     behind = _behind(dated, findings, moment, elsewhere)
     evidence = evidence_of(dated, findings, behind, moment.audits, moment.held)
     layer = verdict(evidence)
     return replace(dated, cause=layer.cause, verdict=layer)
+
+
+def _onset(findings: Sequence[Finding], settings: IncidentSettings) -> int:
+    """The earliest onset, in nanoseconds; that of a drift, which is coarse, only if no surer one
+    lies within `follows_minutes` after it."""
+    first = min(finding.since_unix_nano for finding in findings)
+    surest = min(
+        (each.since_unix_nano for each in findings if each.kind is not FindingKind.DRIFT),
+        default=first,
+    )
+    return surest if surest - first <= settings.follows_minutes * MINUTE else first
 
 
 def _behind(

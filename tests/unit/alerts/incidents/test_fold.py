@@ -243,6 +243,15 @@ def test_what_follows_a_change_late_shares_it_only_where_its_onset_is_uncertain(
     the_one(folded((), [finding("a", 2), late], 70, (rolling,))[0])
 
 
+@pytest.mark.parametrize(("minutes", "expected"), [(20, 30), (300, -270)])
+def test_a_drift_dates_an_incident_only_if_nothing_surer_does(minutes: int, expected: int) -> None:
+    change = notice("n", 30)
+    drift = finding("d", 30 - minutes, kind=FindingKind.DRIFT)
+    broken = finding("b", 30, earliest_unix_nano=at(30 - minutes), latest_unix_nano=at(30))
+    incident = the_one(folded((), [broken, drift], 60, (change,))[0])
+    assert incident.since_unix_nano == at(expected)
+
+
 def test_a_later_change_has_an_incident_of_its_own() -> None:
     changes = (notice("n", 0), notice("later", 80))
     incidents, _ = folded((), [finding("a", 5), finding("b", 85)], 90, changes)
