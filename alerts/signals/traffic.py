@@ -16,8 +16,9 @@ from alerts.signals.catalogue import POOL, Accepted, finding_id, scope_of
 from alerts.signals.ceilings import Scope
 from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
+from alerts.signals.moved_words import time_words
 from alerts.signals.settings import BrokenSettings
-from alerts.signals.traffic_counts import SPAN, Counts, Window
+from alerts.signals.traffic_counts import DAY_HOURS, DAYS, SPAN, Counts, Window
 from alerts.signals.turning import BACK
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.score import Layer
@@ -31,7 +32,10 @@ SILENT_SECONDS = 10 * MINUTE
 """Without a request of any service for so long nothing is judged: nothing is received at all."""
 SPREAD_SECONDS = 30 * MINUTE
 """A loss on several routes goes on with those of single ones that began so shortly before it."""
-
+NEW_LEVEL_SECONDS = (DAYS // 2 + 1) * DAY_HOURS * HOUR
+"""A loss that lasts this long is the new level: most of the days that tell what is usual have it. A
+route that was renamed or given up gets no request that could end its loss."""
+ELSEWHERE = "; other routes of the service get them"
 ENDED_IN_ONE = "one loss with that on more routes"
 
 
@@ -111,7 +115,7 @@ class TrafficDetector:
                 lost = self._lost_routes(of, routes)
                 scope = scopes[POOL if len(lost) > 1 else next(iter(lost))]
                 if scope not in self._open:
-                    yield self._opened(table, of, scope, lost, whole, whole)
+                    yield self._opened(table, of, scope, lost, whole, routes)
                 return
         for route, column in routes.items():
             if scopes[route] in self._open:
@@ -123,8 +127,8 @@ class TrafficDetector:
                 rest = of.window([other for other in routes.values() if other != column], None)
                 # Where the others fall, too, it is soon known of all together.
                 if rest is None or rest.share > 1 - self._settings.lost_traffic / 2:
-                    whole = of.window(list(routes.values()), None)
-                    yield self._opened(table, of, scopes[route], {route: column}, window, whole)
+                    lost = {route: column}
+                    yield self._opened(table, of, scopes[route], lost, window, routes)
                 break
 
     def _take_parts(self, scope: Scope, finding: Finding) -> list[Finding]:
@@ -154,12 +158,27 @@ class TrafficDetector:
     def _is_ticket(self, window: Window) -> bool:
         return window.is_lost(self._settings.lost_traffic)
 
-    def _kind(self, window: Window, whole: Window | None) -> FindingKind:
-        """A page where nearly all is lost, unless the other routes of the service got it."""
-        missing = window.usual - window.came
-        is_moved = whole is not None and whole.usual - whole.came < missing / 2
-        pages = window.is_lost(self._settings.lost_traffic_page) and not is_moved
-        return FindingKind.BROKEN if pages else FindingKind.LIMIT
+    def _judged(
+        self, finding: Finding, counts: Counts, window: Window, routes: Mapping[str, int]
+    ) -> Finding:
+        """A page where nearly all is lost, unless the other routes of the service got it.
+
+        A route that began then got what a renamed one lost. What the others get is known for
+        sure by the longest window; asked again and again, chance alone would deny it one day.
+        """
+        missing, columns = window.usual - window.came, list(routes.values())
+        whole = counts.window(columns, None)
+        is_kept = whole is not None and whole.usual - whole.came < missing / 2
+        is_sure = (
+            finding.words == ELSEWHERE
+            or counts.of_new(columns, finding.since_unix_nano // 10**9) >= missing / 2
+            or (is_kept and window.minutes == WINDOWS[-1])
+        )
+        pages = window.is_lost(self._settings.lost_traffic_page) and not (is_kept or is_sure)
+        # A page stays a page while it lasts.
+        is_page = pages or finding.kind is FindingKind.BROKEN
+        kind = FindingKind.BROKEN if is_page else FindingKind.LIMIT
+        return replace(finding, kind=kind, words=ELSEWHERE if is_sure else "")
 
     def _opened(
         self,
@@ -168,12 +187,12 @@ class TrafficDetector:
         scope: Scope,
         routes: Mapping[str, int],
         window: Window,
-        whole: Window | None,
+        all_routes: Mapping[str, int],
     ) -> tuple[Scope, Finding, Window]:
         onset = _onset(table, counts, list(routes.values()), window)
         finding = Finding(
             finding_id=finding_id(FindingKind.LIMIT, *scope, onset),
-            kind=self._kind(window, whole),
+            kind=FindingKind.LIMIT,
             service=scope[0],
             environment=scope[1],
             routes=tuple(routes),
@@ -181,7 +200,7 @@ class TrafficDetector:
             layer=Layer.CROSS_CUTTING,
             since_unix_nano=onset * 10**9,
         )
-        return scope, finding, window
+        return scope, self._judged(finding, counts, window, all_routes), window
 
     def _update_open(
         self,
@@ -196,6 +215,11 @@ class TrafficDetector:
             routes = services.get(scope[:2], {})
             columns = [routes[route] for route in loss.finding.routes if route in routes]
             since = loss.finding.since_unix_nano // 10**9
+            if now - since >= NEW_LEVEL_SECONDS:
+                del self._open[scope]
+                words = f"the new level since {time_words(since)}: {loss.finding.words}"
+                yield replace(loss.finding, cleared_unix_nano=now * 10**9, words=words)
+                continue
             minutes = min(WINDOWS[-1], max(WINDOWS[0], (end - since) // MINUTE))
             counts = Counts(table, end, minutes, self._min_days)
             window = counts.window(columns, None, quiet=loss.quiet) if columns else None
@@ -212,12 +236,10 @@ class TrafficDetector:
                     words="requests come as usual again",
                 )
                 continue
-            whole = counts.window(list(routes.values()), None)
-            kind = self._kind(window, whole)
-            # A page stays a page while it lasts.
-            if loss.finding.kind is FindingKind.LIMIT:
-                loss.finding = replace(loss.finding, kind=kind)
-            loss.finding = _with_numbers(loss.finding, window, now)
+            known = ELSEWHERE if loss.finding.words.endswith(ELSEWHERE) else ""
+            finding = replace(loss.finding, words=known)
+            judged = self._judged(finding, counts, window, routes)
+            loss.finding = _with_numbers(judged, window, now)
 
 
 def _grown(parts: Sequence[Finding], finding: Finding) -> Finding:
@@ -283,7 +305,7 @@ def _quiet_of(finding: Finding, window: Window) -> float:
 
 
 def _with_numbers(finding: Finding, window: Window, now: int) -> Finding:
-    """Updates a finding to the numbers of now, in requests an hour."""
+    """Updates a finding to the numbers of now, in requests an hour; its words end as they are."""
     an_hour = HOUR / MINUTE / window.minutes
     return replace(
         finding,
@@ -292,5 +314,6 @@ def _with_numbers(finding: Finding, window: Window, now: int) -> Finding:
         n=int(window.came),
         seen_unix_nano=now * 10**9,
         words=f"{100 * (1 - window.share):.0f} % of the requests are missing: "
-        f"{window.came:.0f} came in {window.minutes} minutes, {window.usual:.0f} are usual",
+        f"{window.came:.0f} came in {window.minutes} minutes, {window.usual:.0f} are usual"
+        f"{finding.words}",
     )

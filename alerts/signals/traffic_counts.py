@@ -97,6 +97,12 @@ class Counts:
             scatter=self._scatter(places) if came < expected else 1.0,
         )
 
+    def of_new(self, columns: Sequence[int], since: int) -> float:
+        """Requests in the window of those series that had none before the hour of `since`."""
+        first = HOURS - (self._next_hour - since // HOUR * HOUR) // HOUR
+        new = [column for column in columns if not self._hours[: max(first, 0), column].any()]
+        return float(self._came[new].sum())
+
     def _usual(self, places: Sequence[int], start: int, end: int) -> float | None:
         """Usual requests from `start` until `end`; None with too few days since the first one."""
         hours = self._hours[:, places].sum(axis=1)

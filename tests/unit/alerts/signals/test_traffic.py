@@ -28,6 +28,10 @@ def by_day(time: int, busy: float = 1.0) -> float:
     return 30 + busy * 70 * (1 + sin(2 * pi * (time % DAY / DAY - 0.25)))
 
 
+def steady(_: int) -> float:
+    return 60
+
+
 def weekly(time: int) -> float:
     """People work on five days of the week."""
     return by_day(time, 0.3 if time // DAY % 7 in (2, 3) else 1.0)
@@ -171,6 +175,18 @@ def test_requests_that_moved_to_another_route_page_nobody() -> None:
     moved = {**ROUTES, "/a": lambda time: 2 * by_day(time), "/b": lose(1.0, NOW)}
     given = run(ROUTES, moved, 60)
     assert {finding.kind for _, finding in given} == {FindingKind.LIMIT}
+
+
+def test_a_route_that_was_renamed_is_a_ticket_that_says_so_and_ends() -> None:
+    """Nothing ever comes again that could end it: after days it is the new level."""
+    table, detector = past({"/a": steady, "/v1": steady}, NOW), TrafficDetector(BrokenSettings())
+    minutes = drawn({"/a": steady, "/v2": steady}, NOW, 6 * DAY // MINUTE)
+    given = watch(detector, table, NOW, minutes, every=20)
+    assert {(found.kind, found.routes) for _, found in given} == {(FindingKind.LIMIT, ("/v1",))}
+    assert given[0][1].words.endswith("; other routes of the service get them")
+    minute, last = given[-1]
+    assert (minute <= 4 * DAY // MINUTE + 20, last.is_open) == (True, False)
+    assert last.words.startswith("the new level since ")
 
 
 @pytest.mark.parametrize(
