@@ -136,8 +136,8 @@ class RouteNotices:
         else:
             if changes and not self._changes:
                 self._certain = self._newest.number
-            for name, first in changes.items():
-                self._changes.setdefault(name, self._early.get(name, first))
+            dated = {name: self._early.get(name, first) for name, first in changes.items()}
+            self._changes = dated | self._changes
         oldest = self._newest.number - LONG_WINDOW
         # What came longer ago has been learned as usual: a change that was never named is void.
         self._changes = {name: at for name, at in self._changes.items() if at.number > oldest}
@@ -148,7 +148,8 @@ class RouteNotices:
         """Takes over a notice made after the newest request, so that it is not made again."""
         number = max(self._newest.number - notice.requests + 1, 1)
         since = Mark(number=number, time_unix_nano=notice.since_unix_nano)
-        self._changes[CORPUS if notice.kind in ON_CONTENT else notice.kind] = since
+        named = CORPUS if notice.kind in ON_CONTENT else notice.kind
+        self._changes |= dict.fromkeys({named} | (set(VALUES) & notice.evidence.keys()), since)
         self._begin_anew(since, (notice,))
         self._follow((notice,))
 

@@ -194,6 +194,20 @@ def test_a_canary_that_becomes_the_rule_is_noticed_again_as_the_same_change() ->
     assert (first.share < 0.3, second.share) == (True, 1.0)
 
 
+def test_after_a_restart_a_canary_is_known_with_all_that_came_with_it() -> None:
+    canary = USUAL.but(ChangeKind.PROMPT, "v2").but(ChangeKind.RELEASE, "2")
+    mixed = [USUAL] * 9 + [canary]
+    requests = traffic((250, USUAL), (1, canary), (1, USUAL), (300, mixed), (60, canary))
+    (_, first), _ = noticed(requests)
+    again = RouteNotices(PLACE, NoticeSettings())
+    for number, earlier in enumerate(requests[:552], start=1):
+        again.learn(earlier)
+        if number == 252:  # too few for both to be certain by themselves
+            again.accept(replace(first, requests=2))
+    (second,) = (notice for later in requests[552:] for notice in again.step(later))
+    assert (second.kind, second.evidence.get("release")) == (ChangeKind.PROMPT, ["1.0", "2"])
+
+
 def test_a_prompt_that_is_put_back_soon_after_its_release_is_noticed_as_a_prompt() -> None:
     other = USUAL.but(ChangeKind.PROMPT, "v2").but(ChangeKind.RELEASE, "2")
     found = noticed(traffic((250, USUAL), (30, other), (40, USUAL)))
