@@ -173,6 +173,7 @@ class IncidentJob:
             and (finding.is_open or finding.cleared_unix_nano >= incident.resolved_unix_nano)
         }
 
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings that are open, and those of the last two days."""
         with self._lock:
@@ -181,7 +182,7 @@ class IncidentJob:
 
     def open_findings(self) -> tuple[Finding, ...]:
         """The findings that are open: the detectors go on with them after a start."""
-        return tuple(finding for finding in self.findings() if finding.is_open)
+        return tuple(finding for finding in self.findings if finding.is_open)
 
     def message(self, incident: Incident) -> Message:
         """The message of an incident."""

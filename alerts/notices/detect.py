@@ -136,8 +136,7 @@ class RouteNotices:
         else:
             if changes and not self._changes:
                 self._certain = self._newest.number
-            dated = {name: self._early.get(name, first) for name, first in changes.items()}
-            self._changes = dated | self._changes
+            self._changes = {n: self._early.get(n, at) for n, at in changes.items()} | self._changes
         oldest = self._newest.number - LONG_WINDOW
         # What came longer ago has been learned as usual: a change that was never named is void.
         self._changes = {name: at for name, at in self._changes.items() if at.number > oldest}

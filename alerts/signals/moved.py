@@ -96,8 +96,7 @@ class MovedDetector:
         for finding in findings:
             if finding.kind is not FindingKind.MOVED:
                 continue
-            place = (finding.service, finding.environment)
-            scope = (*place, finding.signal, scope_of(finding.routes))
+            scope = (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
             if finding.is_open:
                 self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
             else:

@@ -62,7 +62,7 @@ class Watch:
             store, alerts.notices, clock, mending, self.incidents.open_findings()
         )
         self.metrics = WatchMetrics(metrics, clock)
-        self._signals = SignalJob(store, alerts, self.incidents.findings())
+        self._signals = SignalJob(store, alerts, self.incidents.findings)
         self._limits = LimitJob(store, alerts.limits, self.incidents.open_findings())
         self.slices = SliceTickets(store, alerts, alerts.slices, self.incidents.open_findings())
         self._dimensions = DimensionJob(store)
