@@ -22,7 +22,7 @@ from alerts.signals.ceilings import (
 from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.onset import Onset
 from alerts.signals.settings import BrokenSettings
-from alerts.signals.turning import Turn, onset, turn_of
+from alerts.signals.turning import Turn, lull_of, onset, turn_of
 from ragvigil.model.finding import Finding, FindingKind
 
 LEAST_FAILED = 4
@@ -208,6 +208,9 @@ class BrokenDetector:
                 turn = turn_of(
                     table, group, places, broken.finding, now, usual=rate.usual, ceilings=ceilings
                 )
+                among = [by_name.get((*scope[:2], name)) for name in BY_SIGNAL[scope[2]].among]
+                if not turn.is_back:
+                    turn = lull_of(table, group, places, among, broken.finding, now) or turn
             is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
             is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:

@@ -14,6 +14,8 @@ from ragvigil.model.signal import ERROR, SLOW, UNSUPPORTED, USUAL_SHARE, SignalC
 
 NONE_RELEVANT = "context_relevance:none_relevant"
 """Given by a local model, to every answer that it reads."""
+WITH_TEXT, WITH_CHUNKS = "answer_complete_text:empty", "injected_context:failed"
+"""Given to every answer whose text, and to every one whose chunks are seen."""
 OWN_LIMIT = "limit-"
 """How ids of findings of `[[alerts.limits]]` begin: other detectors leave these alone."""
 POOL = "*"
@@ -27,7 +29,9 @@ Accepted = Mapping[tuple[str, str, str, str], float]
 class Rate:
     """A share of requests with an absolute ceiling.
 
-    `setting` is its key in `[alerts.broken]`; `words` say what the requests do.
+    `setting` is its key in `[alerts.broken]`; `words` say what the requests do. Not every answer is
+    rated: one without a citation cites nothing wrong. `among` are the rates of all answers that
+    could be.
     """
 
     signal: str
@@ -35,6 +39,7 @@ class Rate:
     words: str
     layer: Layer
     causes: tuple[Cause, ...] = ()
+    among: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +85,7 @@ RATES = (
         words="answers cite what is not there",
         layer=Layer.CROSS_CUTTING,
         causes=(Cause.GENERATION,),
+        among=(WITH_TEXT, WITH_CHUNKS),
     ),
     Rate(
         signal="refusal:refused",
@@ -96,7 +102,7 @@ RATES = (
         causes=(Cause.GENERATION,),
     ),
     Rate(
-        signal="answer_complete_text:empty",
+        signal=WITH_TEXT,
         setting="empty_answers",
         words="answers have no text",
         layer=Layer.GENERATION,
@@ -108,6 +114,7 @@ RATES = (
         words="answers are in another language than their question",
         layer=Layer.GENERATION,
         causes=(Cause.GENERATION,),
+        among=(WITH_TEXT,),
     ),
     Rate(
         signal=NONE_RELEVANT,
@@ -117,7 +124,7 @@ RATES = (
         causes=(Cause.RETRIEVAL, Cause.CORPUS),
     ),
     Rate(
-        signal="injected_context:failed",
+        signal=WITH_CHUNKS,
         setting="injected_context",
         words="retrievals hold instructions to the model",
         layer=Layer.CROSS_CUTTING,

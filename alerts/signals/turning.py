@@ -104,3 +104,35 @@ def turn_of(
     is_back = (gain >= BACK or is_rare) and is_under and not is_any_over
     is_turning = is_back or (gain > 0 and is_under)
     return Turn(minutes=steps if is_turning else 0, is_back=is_back)
+
+
+def lull_of(
+    table: SignalMinutes,
+    group: Group,
+    places: Sequence[int],
+    among: Sequence[Group | None],
+    finding: Finding,
+    now: int,
+) -> Turn | None:
+    """The end that many answers without a rating prove, from the newest that had one; else None.
+
+    A fault may be what gives answers a rating: invented citations on a route that cites nothing,
+    sentences in another language where numbers are right. Only answers count that could have one:
+    by minute the fewest of the rates `among`, of which none may be unknown.
+    """
+    span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
+    requests = table.by_minute(now, span)[0]
+    rated = requests[:, [group.places[place] for place in places]].sum(axis=1)
+    routes = {group.routes[place] for place in places}
+    counted = [
+        requests[:, [at for at, route in zip(each.places, each.routes, strict=True)
+                     if route in routes]].sum(axis=1)
+        for each in among if each is not None
+    ]  # fmt: skip
+    seen = np.flatnonzero(rated)
+    if not counted or len(counted) < len(among) or not len(seen):
+        return None
+    could, lull = np.min(counted, axis=0), int(seen[-1]) + 1
+    share = min(rated.sum() / max(could[:lull].sum(), 1), HIGHEST)
+    is_back = -could[lull:].sum() * log(1 - share) >= BACK
+    return Turn(minutes=span - lull, is_back=True) if is_back else None

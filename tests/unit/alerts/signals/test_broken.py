@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from alerts.signals.broken import BrokenDetector
-from alerts.signals.catalogue import POOL, accepted_key
+from alerts.signals.catalogue import BY_SIGNAL, POOL, accepted_key
 from alerts.signals.minutes import MINUTE, SignalMinutes
 from alerts.signals.settings import BrokenSettings
 from ragvigil.model.delta import Series
@@ -15,6 +15,7 @@ from ragvigil.model.finding import Finding
 from tests.unit.alerts.minute_tables import START, Cell, add, hours, named, rate
 
 CITED = "citation_validity:failed"
+AMONG = BY_SIGNAL[CITED].among
 DAY = 24
 NOW = START + (DAY + 2) * 3600
 
@@ -161,6 +162,28 @@ def test_good_answers_before_a_silence_are_no_part_of_what_fails_wholly_after_it
         add(table, NOW + at * MINUTE, {named(CITED): rate(float(at >= 50), 1.0)})
     (found,) = BrokenDetector(BrokenSettings()).step(table, [NOW + 90 * MINUTE], {})
     assert found.since_unix_nano // 10**9 == NOW + 50 * MINUTE
+
+
+@pytest.mark.parametrize(("minutes", "is_open"), [(3, True), (40, False)])
+def test_a_rate_is_over_when_enough_answers_come_that_it_is_not_given_to(
+    minutes: int, *, is_open: bool
+) -> None:
+    """Invented citations on a route that cites nothing."""
+    watched = BrokenDetector(BrokenSettings())
+    table = hours(lambda _: {named(signal): rate(0, 80) for signal in AMONG}, DAY)
+    silent = {named(signal): rate(0.0, 1.0) for signal in AMONG}
+    watch(watched, table, 30, silent | {named(CITED): rate(0.9, 0.9)})
+    watch(watched, table, minutes, silent, first=30)
+    assert bool(watched.open) == is_open
+
+
+def test_a_rate_lasts_while_the_answers_that_could_have_it_are_not_seen() -> None:
+    watched = BrokenDetector(BrokenSettings())
+    table = hours(lambda _: {named(signal): rate(0, 80) for signal in AMONG}, DAY)
+    silent = {named(signal): rate(0.0, 1.0) for signal in AMONG}
+    watch(watched, table, 30, silent | {named(CITED): rate(0.9, 0.9)})
+    watch(watched, table, 40, {named(AMONG[0]): rate(0.0, 1.0)}, first=30)
+    assert watched.open
 
 
 def test_one_good_route_of_two_does_not_clear_the_other() -> None:
