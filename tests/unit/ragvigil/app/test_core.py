@@ -35,6 +35,7 @@ record(core.Schedule, "start", "jobs")
 record(Background, "start", "background")
 record(core.Pipeline, "run", "pipeline")
 record(Background, "stop", "end of background")
+record(core.Schedule, "end", "no more jobs")
 record(core.Schedule, "stop", "end of jobs")
 record(core.Store, "close", "end of store")
 serve_web = core.serve_web
@@ -61,5 +62,5 @@ def test_a_life_of_the_core_has_its_order(tmp_path: Path) -> None:
         command, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
     )
     starts = ["store", "parts", "control", "jobs", "web", "background", "pipeline"]
-    stops = ["end of background", "end of web", "end of jobs", "end of store"]
+    stops = ["end of web", "no more jobs", "end of background", "end of jobs", "end of store"]
     assert json.loads(done.stdout.splitlines()[-1]) == starts + stops
