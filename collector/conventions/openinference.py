@@ -44,6 +44,8 @@ ROLES = {
     "AGENT": SpanRole.AGENT, "GUARDRAIL": SpanRole.GUARDRAIL, "EVALUATOR": SpanRole.EVALUATOR,
     "PROMPT": SpanRole.PROMPT, "UNKNOWN": SpanRole.CHAIN,
 }  # fmt: skip
+CUT_ROLES = {"llm.model_name": SpanRole.LLM, "reranker.model_name": SpanRole.RERANKER}
+"""What a span is that was cut at its attribute limit: its kind comes last, and is cut first."""
 SCALARS = {
     "llm.response.model_name": (Field.MODEL, text, 1),
     "llm.model_name": (Field.MODEL, text, 3),
@@ -77,6 +79,9 @@ def claims(span: Span) -> Iterator[Claim]:
     """Reads the claims of an OpenInference span."""
     attributes = span.attributes
     role = ROLES.get(text(attributes.get("openinference.span.kind")).upper())
+    is_cut = role is None and span.dropped_attributes_count > 0
+    if is_cut:
+        role = next((CUT_ROLES[name] for name in CUT_ROLES if name in attributes), None)
     if role is not None:
         role = _role(span, role)
         yield Claim(Field.ROLE, role, 2)
@@ -87,6 +92,8 @@ def claims(span: Span) -> Iterator[Claim]:
             yield Claim(field, Withheld.HIDDEN if value == REDACTED else value, 4)
     # An embedding span has none of these families, but a numbered attribute per vector.
     families = {} if role is SpanRole.EMBEDDING else gather(attributes)
+    if is_cut and "llm.output_messages" not in families:
+        families.pop("llm.input_messages", None)  # may be cut as well; the input has all
     if role is SpanRole.LLM or role is None or role is SpanRole.AGENT:
         yield from _model_call(span, role, families)
     elif role is SpanRole.EMBEDDING:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from collector.record.build import records
 from ragvigil.model.record import RagRecord
 from ragvigil.model.span import AttributeValue
-from tests.traces import ANSWER, DOCUMENTS, QUESTION, llm, retriever, span, trace
+from tests.traces import ANSWER, DOCUMENTS, PROMPT, QUESTION, llm, retriever, span, trace
 
 RETRIEVER = {"openinference.span.kind": "RETRIEVER", "input.value": QUESTION}
 CHAIN = {"openinference.span.kind": "CHAIN"}
@@ -239,3 +240,15 @@ def test_a_tools_result_that_only_the_inputs_repr_has_is_its_message() -> None:
     (record,) = records(trace(llm(prompt=None, parent="", extra=asked)))
     assert record.query == QUESTION
     assert [document.chunk_id for document in record.context] == [name for name, _ in DOCUMENTS]
+
+
+@pytest.mark.parametrize("answer", [ANSWER, None])
+def test_a_model_whose_kind_was_cut_off_is_a_model(answer: str | None) -> None:
+    """Where no row of the reply is left, rows of the prompt may be gone, too: the input has all."""
+    whole = llm(answer=answer, dropped=4, extra={"input.value": PROMPT})
+    attributes = dict(whole.attributes)
+    del attributes["openinference.span.kind"]
+    cut = replace(whole, attributes=attributes)
+    (record,) = records(trace(span("root", CHAIN), retriever(), cut))
+    assert record.answer == answer
+    assert [document.chunk_id for document in record.context] == NAMES
