@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hypothesis import given
 
-from collector.conventions import trulens
+from collector.conventions.traced_functions import trulens
 from collector.record.build import records
 from ragvigil.model.record import ContextSource
 from ragvigil.model.span import AttributeValue, Span

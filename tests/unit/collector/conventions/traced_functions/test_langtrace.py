@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from collector.conventions import langtrace
+from collector.conventions.traced_functions import langtrace
 from collector.record.build import records
 from ragvigil.model.span import AttributeValue, Event, Span
 from tests.garbage import said_of, spans_of

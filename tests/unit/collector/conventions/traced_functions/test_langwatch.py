@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from collector.conventions import langwatch
+from collector.conventions.traced_functions import langwatch
 from collector.record.build import records
 from ragvigil.model.record import ContextSource
 from ragvigil.model.span import AttributeValue, Span

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from collector.conventions import agenta
+from collector.conventions.traced_functions import agenta
 from collector.record.build import records
 from ragvigil.model.span import AttributeValue, Span, SpanKind
 from tests.garbage import said_of, spans_of

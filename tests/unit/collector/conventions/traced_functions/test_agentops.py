@@ -6,7 +6,7 @@ import json
 
 from hypothesis import given
 
-from collector.conventions import agentops
+from collector.conventions.traced_functions import agentops
 from collector.record.build import records
 from ragvigil.model.record import Absent
 from ragvigil.model.span import AttributeValue, Span, StatusCode

@@ -6,7 +6,7 @@ import json
 
 from hypothesis import given
 
-from collector.conventions import laminar
+from collector.conventions.traced_functions import laminar
 from collector.record.build import records
 from ragvigil.model.span import AttributeValue, Span
 from tests.garbage import said_of, spans_of
