@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from math import comb, log, sqrt
+from math import comb, sqrt
+
+from alerts.signals.ceilings import evidence
 
 WINDOW = 15
 """Newest observations of the short window: a whole change shows within them (bench/notices.py)."""
@@ -155,18 +157,9 @@ class Rare:
         best, hits, reach = 0.0, 0, 1
         for back, flag in enumerate(reversed(flags), start=1):
             hits += flag
-            if flag and (gain := _gain(hits, back, usual)) >= best:
+            if flag and (gain := evidence(hits, back, usual)) >= best:
                 best, reach = gain, back
         return reach
-
-
-def _gain(hits: int, trials: int, usual: float) -> float:
-    """The log-likelihood ratio of the share seen over the usual one; 0 if it is no higher."""
-    share, misses = hits / trials, trials - hits
-    if share <= usual:
-        return 0.0
-    rest = misses * log((1 - share) / (1 - usual)) if misses else 0.0
-    return hits * log(share / usual) + rest
 
 
 @lru_cache(maxsize=65_536)

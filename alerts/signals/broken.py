@@ -210,7 +210,7 @@ class BrokenDetector:
                 )
                 among = [by_name.get((*scope[:2], name)) for name in BY_SIGNAL[scope[2]].among]
                 if not turn.is_back:
-                    turn = lull_of(table, group, places, among, broken.finding, now) or turn
+                    turn = lull_of(table, group, among, broken.finding, now) or turn
             is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
             is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:

@@ -11,7 +11,7 @@ a margin. A rate that is over from its first hour on has no such past, so it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -73,6 +73,10 @@ class Group:
     signal: str
     routes: tuple[str, ...]
     places: tuple[int, ...]
+
+    def columns(self, routes: Collection[str]) -> list[int]:
+        """The positions among the series of those of these routes that the group has."""
+        return [at for at, route in zip(self.places, self.routes, strict=True) if route in routes]
 
     def scope(self, route: str) -> Scope:
         """The scope of one route, or of all of them (POOL)."""

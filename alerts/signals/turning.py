@@ -31,13 +31,11 @@ def onset(table: SignalMinutes, group: Group, rate: WindowRate, end: int, *, aft
     The rate is fitted for each minute (a generalised likelihood ratio): the newest one, which was
     extreme enough to be noticed, would date a change too late.
     """
-    routes = rate.routes or group.routes
-    places = [group.places[group.routes.index(route)] for route in routes]
     # Under the present rate, so that what was as high before the past began is followed, too.
     usual = min(max(rate.usual, 0.001), max(rate.share, 0.02) / 2)
     return best_start(
         table,
-        places,
+        group.columns(rate.routes or group.routes),
         end,
         lambda sums: _evidence(sums.sum(axis=2), usual) / rate.clumping,
         earliest=after,
@@ -107,12 +105,7 @@ def turn_of(
 
 
 def lull_of(
-    table: SignalMinutes,
-    group: Group,
-    places: Sequence[int],
-    among: Sequence[Group | None],
-    finding: Finding,
-    now: int,
+    table: SignalMinutes, group: Group, among: Sequence[Group | None], finding: Finding, now: int
 ) -> Turn | None:
     """The end that many answers without a rating prove, from the newest that had one; else None.
 
@@ -120,19 +113,18 @@ def lull_of(
     sentences in another language where numbers are right. Only answers count that could have one:
     by minute the fewest of the rates `among`, of which none may be unknown.
     """
+    known = [each for each in among if each is not None]
+    if not known or len(known) < len(among):
+        return None
     span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
     requests = table.by_minute(now, span)[0]
-    rated = requests[:, [group.places[place] for place in places]].sum(axis=1)
-    routes = {group.routes[place] for place in places}
-    counted = [
-        requests[:, [at for at, route in zip(each.places, each.routes, strict=True)
-                     if route in routes]].sum(axis=1)
-        for each in among if each is not None
-    ]  # fmt: skip
+    rated, *others = (
+        requests[:, each.columns(finding.routes)].sum(axis=1) for each in (group, *known)
+    )
     seen = np.flatnonzero(rated)
-    if not counted or len(counted) < len(among) or not len(seen):
+    if not len(seen):
         return None
-    could, lull = np.min(counted, axis=0), int(seen[-1]) + 1
+    could, lull = np.min(others, axis=0), int(seen[-1]) + 1
     share = min(rated.sum() / max(could[:lull].sum(), 1), HIGHEST)
     is_back = -could[lull:].sum() * log(1 - share) >= BACK
     return Turn(minutes=span - lull, is_back=True) if is_back else None
