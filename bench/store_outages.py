@@ -13,25 +13,16 @@ the daemon must have said in its log that the store is down, in lines and not in
 from __future__ import annotations
 
 import argparse
-import itertools
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx2
-
-from bench.rig import otlp_requests
+from bench.rig.even_load import SEED, EvenLoad
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.clickhouse_http import Server
 
-SEED = 21
-RATE, SMALL_RATE, TRACES = 500, 100, 5
-SPANS = TRACES * otlp_requests.SPANS_A_TRACE
-MADE_AT_ONCE = 100
-"""Requests of 110 KB each: with outages of ten minutes they are 12 GB in all."""
+RATE, SMALL_RATE, TRACES_A_REQUEST = 500, 100, 5
 SECONDS, SMALL_SECONDS = 60.0, 5.0
 OTHERS_SECONDS = 60.0
 """Longest time of a slow and a read-only store, and of the pauses between: only a store that is
@@ -40,53 +31,6 @@ TICK_SECONDS = 10.0
 SLOW_SECONDS = 0.5
 CATCH_UP_SECONDS = 900.0
 MOST_LINES = 40
-
-
-class Load(threading.Thread):
-    """Posts at an even rate until `stop`; counts what was acknowledged and refused.
-
-    A request without an answer counts as refused.
-    """
-
-    def __init__(self, address: str, rate: float) -> None:
-        super().__init__(daemon=True)
-        self.acknowledged, self.refused = 0, 0
-        self._url, self._pause = f"http://{address}/v1/traces", SPANS / rate
-        self._stop_asked = threading.Event()
-
-    def run(self) -> None:
-        """One request after the other, each once."""
-        due = time.monotonic()
-        with httpx2.Client(timeout=30) as client:
-            for body in _requests():
-                if self._stop_asked.is_set():
-                    return
-                if self._acknowledges(client, body):
-                    self.acknowledged += 1
-                else:
-                    self.refused += 1
-                due += self._pause
-                self._stop_asked.wait(max(0.0, due - time.monotonic()))
-
-    def stop(self) -> None:
-        """Ends after the request under way."""
-        self._stop_asked.set()
-        self.join()
-
-    def _acknowledges(self, client: httpx2.Client, body: bytes) -> bool:
-        try:
-            reply = client.post(
-                self._url, content=body, headers={"content-type": "application/x-protobuf"}
-            )
-        except httpx2.TransportError:
-            return False
-        return reply.status_code == 200
-
-
-def _requests() -> Iterator[bytes]:
-    """Requests without end, no two of them with the same trace."""
-    for seed in itertools.count(SEED):
-        yield from otlp_requests.make(MADE_AT_ONCE * TRACES, seed=seed, per_request=TRACES)
 
 
 def _options() -> argparse.Namespace:
@@ -110,11 +54,11 @@ def main() -> None:
         daemon = start(Path(name) / "data", settings=settings)
         try:
             daemon.wait_ready()
-            load = Load(daemon.http, rate)
+            load = EvenLoad(daemon.http, rate, traces_a_request=TRACES_A_REQUEST)
             load.start()
             _outages(server, seconds, load)
             load.stop()
-            sent = load.acknowledged * SPANS
+            sent = load.spans
             ledger, waited = _caught_up(daemon, sent)
         finally:
             daemon.stop(100)
@@ -139,7 +83,7 @@ def main() -> None:
     finish("store_outages", figures, bars, seed=SEED)
 
 
-def _outages(server: Server, seconds: float, load: Load) -> None:
+def _outages(server: Server, seconds: float, load: EvenLoad) -> None:
     others = min(seconds, OTHERS_SECONDS)
     _wait("up", others, load)
     server.stop()
@@ -153,13 +97,13 @@ def _outages(server: Server, seconds: float, load: Load) -> None:
         _wait("up again", others, load)
 
 
-def _wait(state: str, seconds: float, load: Load) -> None:
+def _wait(state: str, seconds: float, load: EvenLoad) -> None:
     """Waits, and says every ten seconds what was acknowledged."""
     progress(f"the store is {state} for {seconds:g} s")
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         time.sleep(min(left, TICK_SECONDS))
-        progress(f"{load.acknowledged * SPANS} spans acknowledged, {load.refused} refused")
+        progress(f"{load.spans} spans acknowledged, {load.refused} refused")
 
 
 def _caught_up(daemon: ChildDaemon, spans: int) -> tuple[dict[str, int], float]:

@@ -6,6 +6,7 @@ chunk says.
 
 from __future__ import annotations
 
+import functools
 import random
 import string
 import time
@@ -21,11 +22,25 @@ SPANS = SPANS_A_TRACE * TRACES_A_REQUEST
 CHUNKS, WORDS_A_CHUNK, BAD_SHARE = 8, 120, 0.1
 
 
-def make(traces: int, *, seed: int, per_request: int = TRACES_A_REQUEST) -> list[bytes]:
-    """Serialised requests of `per_request` traces each; ids are distinct per seed."""
+def make(
+    traces: int, *, seed: int, per_request: int = TRACES_A_REQUEST, corpus: int | None = None
+) -> list[bytes]:
+    """Serialised requests of `per_request` traces each; ids are distinct per seed.
+
+    So are the chunks, unless the seed of a corpus is given.
+    """
     rng = random.Random(seed)
-    pool = [(f"doc-{i:04d}", _words(rng, WORDS_A_CHUNK)) for i in range(400)]
+    pool = _pool(rng) if corpus is None else _corpus(corpus)
     return [_request(rng, pool, per_request) for _ in range(traces // per_request)]
+
+
+@functools.cache
+def _corpus(seed: int) -> list[tuple[str, str]]:
+    return _pool(random.Random(seed))
+
+
+def _pool(rng: random.Random) -> list[tuple[str, str]]:
+    return [(f"doc-{i:04d}", _words(rng, WORDS_A_CHUNK)) for i in range(400)]
 
 
 def _words(rng: random.Random, count: int) -> str:

@@ -135,6 +135,16 @@ ROWS = (
         full=("--seconds", "600"),
     ),
     _bench(
+        "soak",
+        "1,500 spans a second with judge and local models on, then twice as many for a minute",
+        "0 refused, 0 lost, lag <= 5 s, memory grows by <= 50 MB",
+        (
+            *("minutes", "spans_acknowledged", "lag_median_s", "lag_max_s", "lag_of_burst_max_s"),
+            *("caught_up_after_s", "memory_mb", "memory_growth_mb", "cpu_us_a_span"),
+        ),
+        (1.0, 33.0),
+    ),
+    _bench(
         "reloads",
         "TLS certificates and tokens replaced under 500 spans a second",
         "0 failed requests",

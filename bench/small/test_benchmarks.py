@@ -16,7 +16,7 @@ FULL_SIZE_ONLY = {
     "api", "clean_stops", "clustering", "clustering_latency", "damage", "drift", "faults",
     "full_disk", "fuzz", "hostile", "ingest", "issues", "judge", "judge_outages", "judge_storm",
     "kill_points", "kill_storm", "newcomer", "notices", "package", "pages", "reloads", "restarts",
-    "scaling", "signals", "store_outages", "watch",
+    "scaling", "signals", "soak", "store_outages", "watch",
 }  # fmt: skip
 """They take half a minute or more, whatever the size: until daemons cluster or start again, the
 late window of a trace is over, an API comes back, an hour is rehearsed, weeks are simulated, edges
