@@ -31,6 +31,8 @@ MINUTES, SMALL_MINUTES = 30.0, 0.3
 BURST_TIMES, BURST_SECONDS, SMALL_BURST_SECONDS = 2, 60.0, 3.0
 JUDGED_SHARE, JUDGE_SECONDS = 0.05, 0.2
 LOOK_SECONDS = 3.0
+LOCAL_MODELS = {"RAGVIGIL_INFERENCE__ENABLED": "true"}
+"""Here the environment of other benchmarks does not switch them off."""
 SETTLE_SECONDS = 60.0
 """A core loads its local models in the first minute."""
 CATCH_UP_SECONDS = 600.0
@@ -95,7 +97,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         standing_in(seconds=JUDGE_SECONDS) as judge,
-        running(Path(folder), settings=judging(judge, JUDGED_SHARE)) as daemon,
+        running(Path(folder), settings=judging(judge, JUDGED_SHARE) | LOCAL_MODELS) as daemon,
     ):
         load = EvenLoad(daemon.http, rate, traces_a_request=TRACES_A_REQUEST)
         load.start()
