@@ -11,8 +11,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import NoneType
-from typing import TYPE_CHECKING, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ragvigil.store import metrics
 from ragvigil.store.engine.batch import Batch, QuarantinedRow, Row, Rows, Tombstones, WriteResult
@@ -35,7 +35,6 @@ MAX_ROW_CHARACTERS = 1 << 20
 MOST_CHARACTERS = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 256
 """Of one text. clickhouse-connect 1.12 reserves 64 times the bytes of a long text and does not
 look whether it got them: where it does not, the process ends."""
-_WITHOUT_TEXT = frozenset({int, float, bool, NoneType})
 _GONE_TABLES = ("records", "record_shapes", "scores")
 _QUARANTINE = declare(
     "quarantine",
@@ -227,22 +226,22 @@ def longest_text(values: Collection[object]) -> int:
     >>> longest_text([1, "a", ["abc"], {"key": "ab"}])
     3
     """
-    # Most columns and mappings hold one kind of value: to ask each for its kind takes longer.
+    # All values of a kind at once: one by one takes up to seven times as long.
     kinds = set(map(type, values))
-    if kinds <= _WITHOUT_TEXT:
-        return 0
-    if kinds == {str}:
-        return max(map(len, cast("Collection[str]", values)))
-    return max(map(_longest_in, values))
+    if len(kinds) == 1:
+        return _longest_of(kinds.pop(), values)
+    apart = ((kind, [value for value in values if type(value) is kind]) for kind in kinds)
+    return max((_longest_of(kind, same) for kind, same in apart), default=0)
 
 
-def _longest_in(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, (list, tuple)):
-        return longest_text(value)
-    if isinstance(value, Mapping):
-        return max(longest_text(value.keys()), longest_text(value.values()))
+def _longest_of(kind: type, values: Collection[Any]) -> int:
+    if issubclass(kind, str):
+        return max(map(len, values))
+    if issubclass(kind, Mapping):
+        inner = (each for value in values for each in (value.keys(), value.values()))
+        return longest_text([*chain.from_iterable(inner)])
+    if issubclass(kind, (list, tuple)):
+        return longest_text([*chain.from_iterable(values)])
     return 0
 
 
