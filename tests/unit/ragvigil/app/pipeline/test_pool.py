@@ -79,10 +79,13 @@ def close_all(core: Core) -> None:
 
 
 def finish(core: Core) -> None:
-    """Steps until nothing is left to do, and waits for the workers."""
+    """Steps until nothing is left to do, and waits for the workers.
+
+    The steps are many while a worker is slow: together they may not take as long as a stall.
+    """
     pool = core.loop.pool
     while core.pipeline.step() or list(pool.closings()):
-        core.now += 0.001
+        core.now += 1e-6
     core.pass_time(0.1)
 
 
