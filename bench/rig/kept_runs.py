@@ -31,6 +31,20 @@ class KeptRuns:
     folder: Path
     seed: int
 
+    def __post_init__(self) -> None:
+        """Raises SystemExit for a folder with runs of others: together they would mean nothing."""
+        texts = self.pool.texts
+        chunks = {route: len(corpus) for route, corpus in texts.corpora.items()}
+        made = {"seed": self.seed, "chunks": chunks, "questions": len(texts.questions)}
+        text = json.dumps(made, sort_keys=True)
+        made_of = self.folder / "made_of.json"
+        if made_of.exists() and made_of.read_text("utf-8") != text:
+            raise SystemExit(
+                f"{self.folder} holds runs with other texts or another seed: "
+                "name another --folder, or delete this one"
+            )
+        made_of.write_text(text, encoding="utf-8")
+
     def healthy(self, place: int, *, hours: float = HISTORY_HOURS) -> tuple[Path, float]:
         """The folder of a store with healthy traffic, and when that ends (seconds)."""
         name = f"healthy-{place}"
