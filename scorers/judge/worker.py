@@ -33,6 +33,9 @@ log = structlog.get_logger()
 IDLE_SECONDS, TROUBLE_SECONDS = 0.1, 5.0
 LINGER_SECONDS, BATCH_RECORDS = 0.5, 64
 """Scores wait this long to be written together: each write waits for the disk."""
+READ_SECONDS = 2.0
+"""Records wait this long to be read together, where they are few: a read costs the store nearly as
+much for one as for many."""
 AGAIN_SECONDS = 60.0
 """How long a record waits when the API is down; twice as long each round."""
 PACE_SECONDS = 60.0
@@ -55,8 +58,8 @@ class Verdicts:
 class Judge:
     """Judges queued records on one event loop; `read` and `write` block, so they run in threads.
 
-    `families` returns what is asked now. At most `at_once` records are judged at a time; the client
-    bounds the calls.
+    `families` returns what is asked now. At most `at_once` records are judged at a time, and half
+    as many keep the model busy; the client bounds the calls.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Judge:
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Verdicts] = []
         self._since = clock()
+        self._next_read = self._since
         metrics.REPEATED.inc(queue.repeated)
 
     async def run(self, stop: Event) -> None:
@@ -132,8 +136,7 @@ class Judge:
         self._tell()
         self._pace()
         wrote = await self._deliver()
-        room = self._at_once - len(self._tasks)
-        due = self._queue.due(self._clock(), room) if room > 0 else []
+        due = self._due()
         if due:
             await self._begin(due)
         metrics.WAITING.set(len(self._queue))
@@ -142,6 +145,16 @@ class Judge:
                 self._tasks, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
         return bool(due or wrote)
+
+    def _due(self) -> list[QueuedRecord]:
+        """Records to judge now: what half of the room or some seconds have brought together."""
+        now, room = self._clock(), self._at_once - len(self._tasks)
+        if 2 * room < self._at_once or now < self._next_read:
+            return []
+        due = self._queue.due(now, room)
+        if due and 2 * len(due) < self._at_once:
+            self._next_read = now + READ_SECONDS
+        return due
 
     def _tell(self) -> None:
         """Logs what is new about the model: a failure of a new kind, its end, the breaker."""

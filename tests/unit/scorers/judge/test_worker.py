@@ -24,7 +24,7 @@ from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
 from scorers.judge.verdicts import JUDGE
-from scorers.judge.worker import AGAIN_SECONDS, Judge
+from scorers.judge.worker import AGAIN_SECONDS, READ_SECONDS, Judge
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge
 from tests.llm_server import Fault, LlmServer
@@ -53,12 +53,14 @@ class Bench:
     judge: Judge
     records: dict[Key, RagRecord]
     written: list[Written] = field(default_factory=list)
+    reads: list[int] = field(default_factory=list)
     is_away: bool = False
     now: float = 1000.0
 
     def read(self, keys: Collection[Key]) -> Mapping[Key, StoredRecord]:
         if self.is_away:
             raise Unavailable("the store is down")
+        self.reads.append(len(keys))
         return {
             key: StoredRecord(record=self.records[key], stamp=STAMP)
             for key in keys
@@ -151,6 +153,32 @@ async def test_a_record_is_not_judged_before_its_time() -> None:
         bench.now = 5000.0
         await bench.steps()
         assert len(bench.written) == 1
+
+
+async def test_few_records_that_come_one_by_one_are_read_together() -> None:
+    async with working(["groundedness"]) as bench:
+        bench.add(RECORD)
+        await bench.judge.step()
+        for number in range(3):
+            bench.add(replace(RECORD, trace_id=f"later {number}"))
+            await bench.judge.step()
+        assert bench.reads == [1]
+        bench.now += READ_SECONDS
+        await bench.steps()
+        assert bench.reads == [1, 3]
+        assert len(bench.written) == 4
+
+
+async def test_many_records_are_read_as_soon_as_half_of_the_room_is_free() -> None:
+    async with working(["groundedness"]) as bench:
+        for number in range(20):
+            bench.add(replace(RECORD, trace_id=f"{number}"))
+        while len(bench.written) < 20:
+            await bench.judge.step()
+            bench.now += 0.01
+        *full, _ = bench.reads
+        assert full[0] == 8
+        assert all(4 <= read <= 8 for read in full)
 
 
 async def test_a_claim_that_no_chunk_supports_lowers_the_score() -> None:
