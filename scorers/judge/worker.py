@@ -31,7 +31,7 @@ from scorers.judge.sampling import next_thinning
 log = structlog.get_logger()
 
 IDLE_SECONDS, TROUBLE_SECONDS = 0.1, 5.0
-LINGER_SECONDS, BATCH_RECORDS = 0.5, 64
+LINGER_SECONDS, BATCH_RECORDS = 2.0, 64
 """Scores wait this long to be written together: each write waits for the disk."""
 READ_SECONDS = 2.0
 """Records wait this long to be read together, where they are few: a read costs the store nearly as

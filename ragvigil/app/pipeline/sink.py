@@ -37,6 +37,8 @@ LARGEST = 4
 
 A span then takes 30 us to insert and 5 to merge, instead of 62 and 33 (ADR 17).
 """
+LONGEST = 2
+"""And its oldest row may wait this many times as long: at full rate the batch is full before."""
 
 
 @dataclass(slots=True)
@@ -184,8 +186,8 @@ class Sink:
             wait([self._in_flight[0][0]], timeout=1.0)
             settled = self._settle() or settled
         is_alone = is_last and now - self._sent >= limits.linger
-        factor = LARGEST if is_behind else 0 if is_alone else 1
-        if not self._in_flight and self._rows.is_due(now, limits, factor):
+        times, waits = (LARGEST, LONGEST) if is_behind else (1, 0 if is_alone else 1)
+        if not self._in_flight and self._rows.is_due(now, limits, times=times, waits=waits):
             self._send()
             self._sent = now
         if now - self._frames_sent >= limits.linger and self._send_frames():

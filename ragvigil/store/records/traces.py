@@ -170,14 +170,16 @@ class TraceRows:
         """Rows gathered, over all tables."""
         return sum(map(len, self._rows.values()))
 
-    def is_due(self, now: float, settings: StoreSettings, times: int = 1) -> bool:
+    def is_due(
+        self, now: float, settings: StoreSettings, *, times: int = 1, waits: float = 1.0
+    ) -> bool:
         """Whether the batch is full, or its oldest row has waited `linger`.
 
-        `times` multiplies both limits; 0 makes any batch due.
+        `times` multiplies the rows of a full batch, and `waits` the time; 0 makes any batch due.
         """
         if self._since is None:
             return False
-        return now - self._since >= times * settings.linger or self.is_full(settings, times)
+        return now - self._since >= waits * settings.linger or self.is_full(settings, times)
 
     def is_full(self, settings: StoreSettings, times: int = 1) -> bool:
         """Whether the batch has `times` as many rows as `batch_rows`, or `batch_bytes` of text."""
