@@ -13,6 +13,7 @@ from collector.record.boundaries import Extent
 from collector.record.calls import prompt_texts, reply_text, turn_texts
 from collector.record.remarks import holds, searchable
 from collector.record.tree import Node
+from collector.record.words import words
 
 LEAST_WORDS = 3
 """Words; shorter replies are grades, and stand anywhere by chance."""
@@ -27,7 +28,7 @@ def contributors(extent: Extent) -> list[Node]:
     if answering is None or len(models) < 2:
         return []
     replies = {model.id: reply_text(model).strip() for model in models if model is not answering}
-    left = [m for m in models if len(replies.get(m.id, "").split()) >= LEAST_WORDS]
+    left = [m for m in models if len(words(replies.get(m.id, ""))) >= LEAST_WORDS]
     # Before the last search an earlier message of the assistant may answer an earlier question.
     searched = max((node.start for node in extent.nodes if node.retrieves), default=0)
     output = extent.root.reading and answer_of(extent.root.reading.get(Field.OUTPUT))

@@ -14,11 +14,16 @@ from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.recover import as_container
 from collector.record.calls import prompt_texts, reply_text, turn_texts
 from collector.record.tree import Node
+from collector.record.words import have_common, words
 
 VERDICT_WORDS = 3
 """Most words of a grade: "yes", "not grounded", "Score: 4"."""
 TITLE_WORDS = 10
-TITLE = re.compile(r"\b(?:title|titel|titre|t[ií]tulo|titolo|tytuł|headline|subject line)\b", re.I)
+TITLE = re.compile(
+    r"\b(?:title|titel|titre|t[ií]tulo|titolo|tytuł|headline|subject line)\b"
+    r"|заголов|标题|標題|タイトル|件名|제목|ชื่อเรื่อง",
+    re.I,
+)
 REASONS = re.compile(r"reason|rational|expla|justif|comment|feedback|thought|critique", re.I)
 SENTENCE_ENDS = (".", "!", "?", "。", "？", "！", "؟")
 QUESTION_ENDS = ("?", "？", "؟")
@@ -69,13 +74,9 @@ def is_verdict(reply: str, answer: str) -> bool:
 
 def _is_grade(text: str, answer: str) -> bool:
     """A few words, none of them the answer's: a shorter form of the answer has some of it."""
-    words, whole = _words(text), _words(answer)
-    is_short = 0 < len(words) <= VERDICT_WORDS and len(whole) >= 3 * len(words)
-    return is_short and set(words).isdisjoint(whole)
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.casefold()) if word]
+    own = words(text)
+    is_short = 0 < len(own) <= VERDICT_WORDS and len(words(answer)) >= 3 * len(own)
+    return is_short and not have_common(own, answer)
 
 
 def _are_flags(value: object, answer: str, name: str = "", depth: int = DEPTH) -> bool:
@@ -91,7 +92,7 @@ def _are_flags(value: object, answer: str, name: str = "", depth: int = DEPTH) -
     if kind_of_name(name) is Kind.ANSWER:
         return _is_grade(value, answer)
     is_named = REASONS.search(name) is not None or TITLE.search(name) is not None
-    is_short = len(value.split()) <= VERDICT_WORDS
+    is_short = len(words(value)) <= VERDICT_WORDS
     return is_named or is_short or value.strip().endswith(QUESTION_ENDS) or shows(answer, value)
 
 
@@ -105,7 +106,7 @@ def _asks(reply: str) -> bool:
 
 def _is_title(reply: str, answer: str) -> bool:
     is_line = "\n" not in reply and "[" not in reply and not reply.endswith(SENTENCE_ENDS)
-    return is_line and len(reply.split()) <= TITLE_WORDS and len(reply) < len(answer) / 2
+    return is_line and len(words(reply)) <= TITLE_WORDS and len(reply) < len(answer) / 2
 
 
 def shows(prompt: str, reply: str) -> bool:

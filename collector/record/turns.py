@@ -15,6 +15,7 @@ from collector.claims.prompt_match import is_comparable
 from collector.record.calls import calls_tool, reply_text, turn_texts
 from collector.record.remarks import holds, searchable
 from collector.record.tree import Node, query_of
+from collector.record.words import words
 
 LEAST_WORDS = 2
 """Words; a shorter query stands in any prompt by chance."""
@@ -59,7 +60,7 @@ def _turns(nodes: Sequence[Node], models: Sequence[Node]) -> list[Turn]:
     by_model: dict[str, Turn] = {}
     for search in searches:
         query = query_of(search)
-        if query is None or len(query.split()) < LEAST_WORDS:
+        if query is None or len(words(query)) < LEAST_WORDS:
             return []
         later = (model for model in answering if model.start >= search.start)
         model = next((model for model in later if holds(prompts[model.id], query)), None)

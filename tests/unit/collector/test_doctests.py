@@ -26,6 +26,7 @@ MODULES = [
     "collector.record.remarks",
     "collector.record.route",
     "collector.record.tracestate",
+    "collector.record.words",
 ]
 
 
