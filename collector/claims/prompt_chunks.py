@@ -38,6 +38,7 @@ from collector.claims.recover import as_container, as_json
 __all__ = [
     "Block",
     "as_id",
+    "begins_field",
     "context_blocks",
     "marked_blocks",
     "question_beside",
@@ -55,6 +56,9 @@ CERTAIN_ELEMENTS = (
 )
 NAMED_TAG = re.compile(r"<[a-z_-]{1,20}\d|<(?:search_result|passage|chunk|excerpt|snippet)\b", re.I)
 QUESTION_TAGS = (r"(?:[a-z]{1,20}[_-])?(?:question|query)", *ends_of("question"))
+FIELD_TAGS = (*REGIONS, *QUESTION_TAGS)
+MARKS = " \t\r\n[](){}<>*#-.:;\"'«»“”0123456789"
+"""What may stand in front of a text in its field."""
 LABEL_LENGTH = 80
 LONGEST = 262_144
 """Characters; longer prompts are not parsed."""
@@ -90,6 +94,26 @@ def question_in(prompt: str) -> str | None:
     questions = questions or _labelled(prompt, lambda label: label.kind is Kind.QUESTION)
     questions = questions or _labelled(prompt, lambda label: bool(USER.fullmatch(label.name)))
     return next((found for found in reversed(questions) if not says_nothing(found)), None)
+
+
+def begins_field(prompt: str, text: str) -> bool:
+    """Whether a context or a question of the prompt begins with a text.
+
+    >>> begins_field("Notes:\\n[1] One. Two.\\n\\nQuestion: How?\\nAnswer: So.", "So.")
+    False
+    >>> begins_field("Context:\\n[1] One. Two.\\n\\nQuestion: How?", "One. Two.")
+    True
+    """
+    if len(prompt) > LONGEST:
+        return False
+    wanted = (Kind.CONTEXT, Kind.QUESTION)
+    starts = [found.body[0] for found in elements(prompt, FIELD_TAGS) if found.body]
+    starts += [label.end for label in labels(prompt) if label.kind in wanted]
+    values = [prompt[start : start + LABEL_LENGTH + len(text)] for start in starts]
+    for name, value in _program_fields(prompt).items():
+        values += [value] if kind_of_field(name) in wanted and isinstance(value, str) else []
+    bare = text.lstrip(MARKS)
+    return bool(bare) and any(value.lstrip(MARKS).startswith(bare) for value in values)
 
 
 def _labelled(prompt: str, is_wanted: Callable[[Label], bool]) -> list[str]:

@@ -244,7 +244,8 @@ def _extent(root: Node, members: list[Node], groups: Groups) -> Extent:
         nodes.append(node)
         waiting.extend(child for child in reversed(node.children) if child.id not in groups)
     models = sorted(members, key=lambda leaf: (leaf.end, leaf.start, leaf.id))
-    return Extent(root=root, nodes=nodes, models=models, answering=_answering(root, models))
+    answering = _answering(root, models, nodes)
+    return Extent(root=root, nodes=nodes, models=models, answering=answering)
 
 
 def _by_turn(extent: Extent) -> list[Extent]:
@@ -268,11 +269,11 @@ def _turn(extent: Extent, share: list[Node], at: int) -> Extent:
     for node in share:
         if node.parent is extent.root:
             node.parent = root
-    answering = _answering(root, models)
+    answering = _answering(root, models, share)
     return Extent(root=root, nodes=[root, *share], models=models, answering=answering)
 
 
-def _answering(root: Node, models: list[Node]) -> Node | None:
+def _answering(root: Node, models: list[Node], nodes: list[Node]) -> Node | None:
     """The leaf whose reply the root repeats, else the last leaf that replied with text."""
     if len(models) == 1:
         return models[0]
@@ -282,7 +283,8 @@ def _answering(root: Node, models: list[Node]) -> Node | None:
         same = [leaf for leaf in with_text if reply_text(leaf).strip() in output]
         if same:
             return same[-1]
-    models = without_remarks(models)
+    searched = min((node.start for node in nodes if node.retrieves), default=0)
+    models = without_remarks(models, searched)
     with_text = [leaf for leaf in models if reply_text(leaf)]
     if has_failed(models[-1]) or said_nothing(models[-1]) or not with_text:
         return models[-1]  # if the answering call has no text, a rewriter's text is no answer
