@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from collector.claims.claim import Field, Listing, SpanRole
 from collector.claims.payload import answer_of, is_empty_answer, question_of
 from collector.claims.recover import as_container
-from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing
-from collector.record.remarks import without_remarks
+from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing, unwrapped
+from collector.record.remarks import LEAST_WORDS, without_remarks
 from collector.record.tree import STEP_ROLES, Node
 from collector.record.turns import turns_of
+from collector.record.words import words
 
 AUXILIARY = frozenset(
     {SpanRole.RETRIEVER, SpanRole.RERANKER, SpanRole.EMBEDDING, SpanRole.GUARDRAIL,
@@ -279,16 +280,27 @@ def _answering(root: Node, models: list[Node], nodes: list[Node]) -> Node | None
         return models[0]
     with_text = [leaf for leaf in models if reply_text(leaf)]
     output = root.reading and answer_of(root.reading.get(Field.OUTPUT))
-    if output:
-        same = [leaf for leaf in with_text if reply_text(leaf).strip() in output]
-        if same:
-            return same[-1]
+    repeated = _repeated(with_text, output) if output else None
+    if repeated is not None:
+        return repeated
     searched = min((node.start for node in nodes if node.retrieves), default=0)
     models = without_remarks(models, searched)
     with_text = [leaf for leaf in models if reply_text(leaf)]
     if has_failed(models[-1]) or said_nothing(models[-1]) or not with_text:
         return models[-1]  # if the answering call has no text, a rewriter's text is no answer
     return with_text[-1]
+
+
+def _repeated(models: list[Node], output: str) -> Node | None:
+    """The last model whose reply an output is, else the last whose reply it holds.
+
+    A reply of a word or two, such as a grade, stands in any output by chance.
+    """
+    replies = [(model, unwrapped(reply_text(model)).strip()) for model in models]
+    whole = [model for model, reply in replies if reply == output.strip()]
+    parts = [model for model, reply in replies if reply in output
+             and len(words(reply)) >= LEAST_WORDS]  # fmt: skip
+    return next(reversed(whole or parts), None)
 
 
 def failed_unasked(extent: Extent) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collector.claims.claim import NO_TEXT, Field, Message
-from collector.claims.recover import text
+from collector.claims.payload import answer_of, is_json_answer, unfenced
+from collector.claims.prompt_fields import answer_in, answer_in_reply
+from collector.claims.recover import as_container, text
 from collector.record.tree import Node
 from ragvigil.model.span import StatusCode
 
@@ -60,6 +62,19 @@ def reply_text(leaf: Node) -> str:
     messages = [m for m in reply if isinstance(m, Message) and m.text
                 and not m.calls_tool and m.role != "tool"]  # fmt: skip
     return messages[0].text if messages else ""
+
+
+def unwrapped(reply: str) -> str:
+    """The text of a reply; for a JSON reply, or one with named fields, the answer in it."""
+    if not reply:
+        return ""
+    if is_json_answer(reply):
+        container = as_container(unfenced(reply)).value
+        inner = (
+            answer_of(container) or answer_in(container) if isinstance(container, dict) else None
+        )
+        return inner or reply
+    return answer_in_reply(reply) or reply
 
 
 def calls_tool(node: Node) -> bool:

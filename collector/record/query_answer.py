@@ -9,14 +9,11 @@ from collector.claims.claim import Field, SpanRole, Withheld
 from collector.claims.payload import (
     answer_of,
     is_empty_answer,
-    is_json_answer,
     last_user_text,
     question_of,
     returns_nothing,
-    unfenced,
 )
 from collector.claims.prompt_chunks import context_blocks, question_beside, question_in
-from collector.claims.prompt_fields import answer_in, answer_in_reply
 from collector.claims.recover import as_container, text
 from collector.record.boundaries import Extent
 from collector.record.calls import (
@@ -26,6 +23,7 @@ from collector.record.calls import (
     reply_text,
     said_nothing,
     turn_texts,
+    unwrapped,
 )
 from collector.record.evidence import Evidence
 from collector.record.tree import Node
@@ -171,7 +169,7 @@ def answer(extent: Extent) -> Answer:
     output = _output_at_root(extent)
     reply = reply_text(model) if model is not None else ""
     failed = model is not None and has_failed(model)
-    text_ = output or _unwrapped_reply(reply) or _from_wrappers(extent)
+    text_ = output or unwrapped(reply) or _from_wrappers(extent)
     declared = _declared(extent.nodes, "ragvigil.answer")
     if (text_ is None or declared == "") and _is_empty(extent, failed, declared):
         text_ = ""
@@ -218,19 +216,6 @@ def _asked(node: Node, extent: Extent) -> bool:
         return False
     members = {inner.id for inner in extent.nodes}
     return all(inner.id in members for inner in node.below() if inner.retrieves)
-
-
-def _unwrapped_reply(reply: str) -> str | None:
-    """The text of a reply; for a JSON reply the answer in it."""
-    if not reply:
-        return None
-    if is_json_answer(reply):
-        container = as_container(unfenced(reply)).value
-        inner = (
-            answer_of(container) or answer_in(container) if isinstance(container, dict) else None
-        )
-        return inner or reply
-    return answer_in_reply(reply) or reply
 
 
 def _from_wrappers(extent: Extent) -> str | None:

@@ -17,7 +17,7 @@ from collector.claims.field_names import Kind, kind_of_name
 from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.prompt_chunks import begins_field
 from collector.claims.recover import as_container
-from collector.record.calls import prompt_texts, reply_text, turn_texts
+from collector.record.calls import prompt_texts, reply_text, turn_texts, unwrapped
 from collector.record.tree import Node
 from collector.record.words import have_common, words
 
@@ -72,7 +72,7 @@ def _drafts(models: Sequence[Node]) -> list[Draft]:
     drafts: list[Draft] = []
     short: set[str] = set()
     for model in models:
-        text = reply_text(model).strip()
+        text = unwrapped(reply_text(model)).strip()
         if text and text not in short and not _is_question(text):
             drafts.append(Draft(model, text, len(words(text)) >= LEAST_WORDS))
             short.update(() if drafts[-1].is_long else (text,))
