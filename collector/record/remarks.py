@@ -28,6 +28,7 @@ LEAST_WORDS = 3
 TITLE_WORDS = 10
 TITLE = re.compile(
     r"\b(?:title|titel|titre|t[ií]tulo|titolo|tytuł|headline|subject line)\b"
+    r"(?![ \t]*[:=][ \t]*\S)"  # a chunk's own title
     r"|заголов|标题|標題|タイトル|件名|제목|ชื่อเรื่อง",
     re.I,
 )
@@ -60,7 +61,7 @@ def without_remarks(models: Sequence[Node], searched: int = 0) -> list[Node]:
     while len(left) > 1 and compared <= MOST_COMPARED:
         if drafts and drafts[-1].model is left[-1]:
             drafts.pop()
-        if not _is_remark(left[-1], drafts):
+        if not (_is_remark(left[-1], drafts) or _ran_beside(left[-1], drafts, searched)):
             break
         left.pop()
         compared += len(drafts)
@@ -95,6 +96,18 @@ def _is_remark(model: Node, drafts: Sequence[Draft]) -> bool:
     continued = drafts if asks else titled if TITLE.search(turn) else []
     prompt = "\n".join(prompt_texts(model)) if continued else ""
     return _is_about(continued, drafts, prompt)
+
+
+def _ran_beside(model: Node, drafts: Sequence[Draft], searched: int) -> bool:
+    """Whether a reply was written beside the answer: a guard's of the question, or a title's."""
+    reply = reply_text(model).strip()
+    informed = [draft for draft in drafts if draft.model.start >= searched > model.start]
+    is_short = 0 < len(words(reply)) <= VERDICT_WORDS
+    if any(is_short or is_verdict(reply, draft.text) for draft in informed):
+        return True
+    beside = [draft.text for draft in drafts if model.start < draft.model.end]
+    is_title = bool(reply) and bool(beside) and _is_line(reply) and len(reply) < len(beside[-1]) / 2
+    return is_title and TITLE.search("\n".join(turn_texts(model))) is not None
 
 
 def _is_about(chosen: Sequence[Draft], drafts: Sequence[Draft], prompt: str) -> bool:

@@ -133,3 +133,49 @@ def test_the_query_is_the_question_where_the_answering_model_is_asked_the_same()
         )
     )
     assert record.query == QUESTION
+
+
+@pytest.mark.parametrize("said", [ANSWER, "30 days"])
+@pytest.mark.parametrize(
+    "verdict", ["safe", "in scope", '{"safe": true, "reason": "It asks about a refund."}']
+)
+def test_a_guard_of_the_question_that_ends_behind_the_answer_is_not_the_answer(
+    said: str, verdict: str
+) -> None:
+    (record,) = records(
+        trace(
+            span("root", kind=SpanKind.SERVER),
+            llm("guard", verdict, prompt=f"Is this safe?\n{QUESTION}", at=(0.0, 0.95)),
+            retriever(),
+            llm(answer=said, at=(0.3, 0.9)),
+        )
+    )
+    assert record.answer == said
+
+
+@pytest.mark.parametrize("start", [0.0, 0.4])
+def test_a_title_that_is_written_beside_the_answer_is_not_the_answer(start: float) -> None:
+    asked = f"Write a title for a chat that begins so:\n{QUESTION}"
+    (record,) = records(
+        trace(
+            span("root", kind=SpanKind.SERVER),
+            retriever(),
+            llm(at=(0.3, 0.9)),
+            llm("title", "Refund duration", prompt=asked, at=(start, 0.95)),
+        )
+    )
+    assert record.answer == ANSWER
+
+
+def test_a_shorter_form_beside_a_chunk_that_has_a_title_is_the_answer() -> None:
+    said = "You can ask for a refund within 30 days of delivery, as the rules say."
+    asked = f"Make this concise:\n{said}\n\nTitle: Refunds\n{DOCUMENTS[0][1]}"
+    (record,) = records(
+        trace(
+            span("root", kind=SpanKind.SERVER),
+            retriever(),
+            llm(answer=said, at=(0.3, 0.6)),
+            llm("short", "30 days from delivery", prompt=asked, at=(0.7, 0.9)),
+        )
+    )
+    assert record.answer == "30 days from delivery"
