@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from collector.claims.claim import Field, Listing, SpanRole
 from collector.claims.payload import answer_of, is_empty_answer, question_of
 from collector.claims.recover import as_container
-from collector.record.calls import calls_tool, has_failed, reply_text, said_nothing, unwrapped
+from collector.record.calls import (
+    calls_tool,
+    has_failed,
+    prompt_texts,
+    reply_text,
+    said_nothing,
+    unwrapped,
+)
 from collector.record.remarks import LEAST_WORDS, without_remarks
 from collector.record.tree import STEP_ROLES, Node
 from collector.record.turns import turns_of
@@ -286,9 +293,21 @@ def _answering(root: Node, models: list[Node], nodes: list[Node]) -> Node | None
     searched = min((node.start for node in nodes if node.retrieves), default=0)
     models = without_remarks(models, searched)
     with_text = [leaf for leaf in models if reply_text(leaf)]
+    if has_failed(models[-1]) and not has_failed(root):
+        return _asked_the_same(models[-1], with_text) or models[-1]
     if has_failed(models[-1]) or said_nothing(models[-1]) or not with_text:
         return models[-1]  # if the answering call has no text, a rewriter's text is no answer
     return with_text[-1]
+
+
+def _asked_the_same(failed: Node, models: list[Node]) -> Node | None:
+    """The last of the models that were asked what a failed one was asked.
+
+    A call that is made twice at once, for the sake of time, is broken off where the other ends.
+    """
+    asked = prompt_texts(failed)
+    same = [model for model in models if model is not failed and prompt_texts(model) == asked]
+    return same[-1] if asked and same else None
 
 
 def _repeated(models: list[Node], output: str) -> Node | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from collector.record.build import records
 from ragvigil.model.span import SpanKind, StatusCode
 from tests.traces import ANSWER, QUESTION, llm, retriever, span, trace
@@ -67,3 +69,31 @@ def test_an_attempt_that_failed_last_and_one_beside_it_stay_answers() -> None:
         )
     )
     assert [len(last), len(beside)] == [2, 2]
+
+
+@pytest.mark.parametrize("status", [StatusCode.OK, StatusCode.ERROR])
+def test_of_a_call_made_twice_at_once_the_one_that_was_not_broken_off_answered(
+    status: StatusCode,
+) -> None:
+    (record,) = records(
+        trace(
+            span("root", kind=SpanKind.SERVER, status=status),
+            retriever(),
+            llm("slow", None, at=(0.3, 0.71), status=StatusCode.ERROR, message="CancelledError"),
+            llm("fast", at=(0.4, 0.7)),
+        )
+    )
+    assert record.answer == (ANSWER if status is StatusCode.OK else None)
+    assert (record.error is None) == (status is StatusCode.OK)
+
+
+def test_what_a_model_with_another_task_said_does_not_stand_in_for_a_failed_answer() -> None:
+    (record,) = records(
+        trace(
+            span("root", kind=SpanKind.SERVER),
+            retriever(),
+            llm("extract", "Thirty days, it says.", prompt="Extract: ...", at=(0.3, 0.5)),
+            llm("answer", None, at=(0.5, 0.7), status=StatusCode.ERROR),
+        )
+    )
+    assert (record.answer, record.error is None) == (None, False)
