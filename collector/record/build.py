@@ -29,7 +29,7 @@ from collector.record.dimensions import (
 from collector.record.evidence import Evidence, complete_from
 from collector.record.query_answer import answer as find_answer
 from collector.record.query_answer import question as find_question
-from collector.record.remarks import is_verdict, shows
+from collector.record.remarks import is_verdict, shows, shows_answer
 from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
 from collector.record.tree import grow, take_apart
@@ -117,7 +117,7 @@ def _without_checks(parts_of_each: Sequence[AnswerParts | None]) -> list[AnswerP
 def _grades(parts: AnswerParts, answer: str) -> bool:
     """Whether an answer only says of another, which its query holds, whether that is right."""
     query, reply = parts.query or "", parts.answer.text
-    if not shows(query, answer):
+    if not shows_answer(query, answer):
         return False
     return is_verdict(reply, answer) if reply is not None else shows(answer, query)
 

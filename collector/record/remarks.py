@@ -208,6 +208,16 @@ def _is_line(reply: str) -> bool:
     return is_open and len(words(reply)) <= TITLE_WORDS
 
 
+def shows_answer(prompt: str, answer: str) -> bool:
+    """Whether a text holds an answer; a short one must be a line of it, or stand behind a label.
+
+    >>> shows_answer("How many live in Paris?", "Paris"), shows_answer("Answer: Paris", "Paris")
+    (False, True)
+    """
+    is_long = len(words(answer)) >= LEAST_WORDS
+    return shows(prompt, answer) if is_long else _stands_alone(prompt, answer.strip())
+
+
 def shows(prompt: str, reply: str) -> bool:
     """Whether a text holds the whole of another, whatever its spaces are, plain or in JSON.
 

@@ -90,3 +90,25 @@ def test_a_thousand_grades_are_left_out_in_time() -> None:
         for at in range(1000)
     ]
     assert answer(retriever(), llm(answer=said, at=(0.3, 0.4)), *grades) == said
+
+
+def test_a_question_that_has_the_word_of_an_earlier_answer_is_no_check_of_it() -> None:
+    turns = [
+        ("What is the capital of France?", "Paris"),
+        ("How many live in Paris?", '{"people": 2100000, "year": 2020}'),
+    ]
+    steps = [
+        step
+        for at, (question, reply) in enumerate(turns)
+        for step in (
+            span(
+                f"turn-{at}",
+                {"openinference.span.kind": "CHAIN", "input.value": question},
+                parent="root",
+                at=(at, at + 0.9),
+            ),
+            retriever(f"r{at}", query=question, parent=f"turn-{at}", at=(at + 0.1, at + 0.2)),
+            llm(f"m{at}", reply, prompt=prompt(question), parent=f"turn-{at}", at=(at, at + 0.8)),
+        )
+    ]
+    assert [(r.query, r.answer) for r in records(trace(HANDLER, *steps))] == turns
