@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 
 from collector.claims.claim import Field, SpanRole
 from collector.claims.prompt_match import is_comparable
-from collector.record.calls import calls_tool, reply_text, turn_texts
+from collector.record.calls import calls_tool, prompt_texts, reply_text, turn_texts
 from collector.record.remarks import holds, searchable
 from collector.record.tree import Node, query_of
 from collector.record.words import words
 
 LEAST_WORDS = 2
 """Words; a shorter query stands in any prompt by chance."""
+LEAST_ANSWER = 3
+"""Words; a shorter reply is a grade, or stands in any prompt by chance."""
 MOST_TURNS = 50
 """Each turn is compared with each other."""
 
@@ -38,7 +40,7 @@ def turns_of(root: Node, nodes: Sequence[Node], models: Sequence[Node]) -> list[
     if _says_something(root) or len(models) < 2:
         return []
     turns = _turns(nodes, models)
-    if not 2 <= len(turns) <= MOST_TURNS or not _are_apart(turns):
+    if not 2 <= len(turns) <= MOST_TURNS or not _are_apart(turns) or _go_on(turns, models):
         return []
     return _shares(root, nodes, turns)
 
@@ -94,6 +96,35 @@ def _are_apart(turns: Sequence[Turn]) -> bool:
             if any(holds(turn.prompt, query) or holds(reply, query) for query in later.queries):
                 return False
     return True
+
+
+def _go_on(turns: Sequence[Turn], models: Sequence[Node]) -> bool:
+    """Whether a model between two turns searched on: it was shown the first question unanswered.
+
+    A grader found the chunks wanting, and another model wrote the query anew. One that was shown
+    the answer, too, read a conversation.
+    """
+    answering = {turn.model.id for turn in turns}
+    between = [model for model in models if model.id not in answering]
+    prompts = ["\n".join(prompt_texts(model)) for model in between]
+    queries = sum(len(turn.queries) for turn in turns)
+    if any(prompts) and not is_comparable(queries, sum(map(len, prompts))):
+        return True
+    for model, prompt in zip(between, prompts, strict=True):
+        shown, said = searchable(prompt), searchable(reply_text(model))
+        later = [query for turn in turns if turn.start >= model.end for query in turn.queries]
+        if not later or not (calls_tool(model) or any(holds(said, query) for query in later)):
+            continue
+        if any(_is_unanswered(turn, shown) for turn in turns if turn.model.end <= model.start):
+            return True
+    return False
+
+
+def _is_unanswered(turn: Turn, shown: tuple[str, str]) -> bool:
+    """Whether a prompt shows a turn's question without its answer."""
+    reply = reply_text(turn.model)
+    is_answered = len(words(reply)) >= LEAST_ANSWER and holds(shown, reply)
+    return not is_answered and any(holds(shown, query) for query in turn.queries)
 
 
 def _shares(root: Node, nodes: Sequence[Node], turns: Sequence[Turn]) -> list[list[Node]]:

@@ -90,3 +90,39 @@ def test_a_span_that_says_what_it_was_asked_has_one_answer() -> None:
     asked = {"openinference.span.kind": "CHAIN", "input.value": "Compare refund and shipping."}
     found = trace(span("root", asked), *turn(0), *turn(1))
     assert answers(found) == [("Compare refund and shipping.", ANSWERS[1])]
+
+
+REWRITTEN = "What is the refund period for orders from the shop?"
+REWRITER = {
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "search",
+    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": f'["{REWRITTEN}"]',
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "more"), [(REWRITTEN, {}), (f'{{"query": "{REWRITTEN}"}}', {}), (None, REWRITER)]
+)
+def test_a_search_with_a_better_query_is_a_step_of_the_answer(
+    said: str | None, more: dict[str, str]
+) -> None:
+    graded = f"Is this relevant to: {QUESTIONS[0]}\n{DOCUMENTS[1][1]}"
+    (record,) = records(
+        trace(
+            HANDLER,
+            retriever("first", DOCUMENTS[1:2], query=QUESTIONS[0], at=(0.1, 0.15)),
+            llm("grade", "no", prompt=graded, at=(0.2, 0.3)),
+            llm("better", said, prompt=f"Rewrite: {QUESTIONS[0]}", at=(0.3, 0.4), extra=more),
+            retriever("second", DOCUMENTS[:1], query=REWRITTEN, at=(0.4, 0.5)),
+            llm(answer=ANSWERS[0], prompt=prompt(0, REWRITTEN), at=(0.5, 0.9)),
+        )
+    )
+    assert record.answer == ANSWERS[0]
+    assert [document.chunk_id for document in record.context] == [DOCUMENTS[0][0]]
+
+
+def test_a_question_that_was_condensed_or_suggested_from_a_chat_has_its_own_answer() -> None:
+    chat = f"Chat:\n{QUESTIONS[0]}\n{ANSWERS[0]}\nWhat is asked next?"
+    between = llm("between", QUESTIONS[1], prompt=chat, at=(0.42, 0.48))
+    first, second = records(trace(HANDLER, *turn(0), between, *turn(1)))
+    assert (first.answer, second.answer) == ANSWERS
