@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from collector.claims.field_names import is_passage
 from collector.claims.prompt_chunks import as_id, context_blocks
 from collector.claims.prompt_match import SPACES, is_comparable, positions
 from ragvigil.model.record import Document
@@ -21,7 +22,7 @@ LETTERS = re.compile(r"[^\W\d_]+")
 LABEL = re.compile(  # possessive, so that a row of spaces is not divided between its parts
     r"(?:^|\n)[^\n]{0,60}?[\[(【<#]?+\s*+(?:[^\W\d_]++\s*+)?[:#]?+\s*+(\d{1,4})\s*+[\])】>:.)-]*+\s*+$"
 )
-OWN_LABEL = re.compile(r"\s*[\[(【<#]?+\s*+[^\W\d_]++\s*+[:#]?+\s*+(\d{1,4})\s*+[\])】>:.]++\s")
+OWN_LABEL = re.compile(r"\s*[\[(【<#]?+\s*+([^\W\d_]++)\s*+[:#]?+\s*+(\d{1,4})\s*+[\])】>:.]++\s")
 """A label inside of a chunk: "Source 1:". A number alone may begin a list."""
 LABEL_REACH = 80
 """Characters in front of a chunk in which its label is searched."""
@@ -177,24 +178,38 @@ class Targets:
     def _prompt_labels(self) -> dict[int, Document]:
         """The numbers in front of the chunks in the prompt; empty unless all are numbered."""
         if self._labels is None:
-            self._labels = {}
             is_read = is_comparable(len(self.context), len(self._prompt))
             places = positions(self.context, self._prompt) if is_read else []
-            for document, place in zip(self.context, places, strict=False):
-                before = self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
-                label = OWN_LABEL.match(document.content or "")
-                if label is None and not _ends_with_metadata(before, document):
-                    label = LABEL.search(before)
-                if label:
-                    self._labels.setdefault(int(label.group(1)), document)
-            # Some numbers only, or the same twice: these are not labels of chunks.
-            if len(self._labels) != len(self.context):
-                self._labels = {}
+            reached = [self._prompt[max(0, place - LABEL_REACH) : place] if place else ""
+                       for place in places]  # fmt: skip
+            in_front = [
+                None if _ends_with_metadata(before, document) else LABEL.search(before)
+                for document, before in zip(self.context, reached, strict=False)
+            ]
+            self._labels = self._numbered([label[1] if label else None for label in in_front])
+            if is_read and not self._labels:
+                own = [_own_label(document) for document in self.context]
+                self._labels = self._numbered(own)
         return self._labels
+
+    def _numbered(self, numbers: Sequence[str | None]) -> dict[int, Document]:
+        """The chunks by number; empty for some numbers only, or one twice: these are no labels."""
+        labels = {
+            int(number): document
+            for number, document in zip(numbers, self.context, strict=False)
+            if number is not None
+        }
+        return labels if len(labels) == len(self.context) else {}
 
 
 def _squeezed(text: str) -> str:
     return SPACES.sub(" ", text).strip()
+
+
+def _own_label(document: Document) -> str | None:
+    """The number in a label inside of a chunk; that of its section or step is none."""
+    label = OWN_LABEL.match(document.content or "")
+    return label[2] if label and is_passage(label[1]) else None
 
 
 def _ends_with_metadata(before: str, document: Document) -> bool:

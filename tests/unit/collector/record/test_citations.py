@@ -137,6 +137,21 @@ def test_a_label_inside_of_a_chunk_comes_before_its_position() -> None:
     assert cited("So it is [1].", context=context, prompt=prompt) == ["a"]
 
 
+@pytest.mark.parametrize("name", ["Section", "Source"])
+def test_the_number_in_front_of_a_chunk_comes_before_one_inside(name: str) -> None:
+    context = build(
+        [draft("a", f"{name} 12. Returns are free."), draft("b", f"{name} 1. Costs are low.")]
+    )
+    prompt = "\n".join(f"[{at}] {chunk.content}" for at, chunk in enumerate(context, 1))
+    assert cited("So it is [1].", context=context, prompt=prompt) == ["a"]
+
+
+def test_the_number_of_a_section_is_no_label() -> None:
+    context = build([draft("a", "Section 2. Returns are free."), draft("b", "Section 1. Costs.")])
+    prompt = "\n\n".join(document.content or "" for document in context)
+    assert cited("So it is [1].", context=context, prompt=prompt) == ["a"]
+
+
 def test_counting_from_zero_is_seen_where_a_zero_is_cited() -> None:
     assert cited("Within 30 days [0, 1].") == ["refund-01", "ship-02"]
 
