@@ -122,10 +122,11 @@ def _group(leaves: list[Node], inside: dict[str, int]) -> Groups:
             stopped.append(leaf)
         else:
             groups.setdefault(root.id, (root, []))[1].append(leaf)
-    roots = [root for root, _ in groups.values()]
+    taken = _retrievals_taken(groups, inside)
     batches = _batches(stopped)
     for leaf in stopped:
-        root = _with_free_retrieval(leaf, inside, roots) or _entry(leaf, batches)
+        free = (above for above in leaf.above() if inside[above.id] > taken.get(above.id, 0))
+        root = next(free, None) or _entry(leaf, batches)
         groups.setdefault(root.id, (root, []))[1].append(leaf)
     return groups
 
@@ -139,16 +140,15 @@ def _nearest(leaf: Node, inside: dict[str, int]) -> Node | None:
     return None
 
 
-def _with_free_retrieval(leaf: Node, inside: dict[str, int], roots: list[Node]) -> Node | None:
-    """The nearest ancestor with a retrieval that no answer below it already contains."""
-    for ancestor in leaf.above():
-        if not inside[ancestor.id]:
-            continue
-        below = [root for root in roots if root is not ancestor and ancestor in root.above()]
-        outer = [root for root in below if not any(other in root.above() for other in below)]
-        if inside[ancestor.id] > sum(inside[root.id] for root in outer):
-            return ancestor
-    return None
+def _retrievals_taken(groups: Groups, inside: dict[str, int]) -> dict[str, int]:
+    """The number of retrieving spans that answers below each span contain, by the outermost."""
+    taken: dict[str, int] = {}
+    for root, _ in groups.values():
+        for ancestor in root.above():
+            taken[ancestor.id] = taken.get(ancestor.id, 0) + inside[root.id]
+            if ancestor.id in groups:
+                break
+    return taken
 
 
 def _batches(leaves: Sequence[Node]) -> set[str]:

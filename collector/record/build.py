@@ -29,7 +29,7 @@ from collector.record.dimensions import (
 from collector.record.evidence import Evidence, complete_from
 from collector.record.query_answer import answer as find_answer
 from collector.record.query_answer import question as find_question
-from collector.record.remarks import is_verdict, shows, shows_answer
+from collector.record.remarks import holds, is_verdict, searchable, shows, shows_answer
 from collector.record.route import RouteRules, entry_route_of, route_of
 from collector.record.tracestate import sampling_probability
 from collector.record.tree import grow, take_apart
@@ -109,7 +109,8 @@ def _without_checks(parts_of_each: Sequence[AnswerParts | None]) -> list[AnswerP
         if parts is None:
             continue
         texts = [other.answer.text for other in kept if other.answer.text]
-        if not any(_grades(parts, text_) for text_ in texts):
+        query = searchable(parts.query or "")
+        if not any(holds(query, text_) and _grades(parts, text_) for text_ in texts):
             kept.append(parts)
     return kept
 

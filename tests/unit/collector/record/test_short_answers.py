@@ -83,7 +83,7 @@ def test_flags_about_a_short_answer_are_no_answer(said: str) -> None:
     assert answer(retriever(), llm(answer=said, at=(0.3, 0.6)), grade) == said
 
 
-def test_a_thousand_grades_are_left_out_in_time() -> None:
+def test_a_thousand_grades_are_left_out() -> None:
     said = "word " * 400
     grades = [
         llm(f"grade-{at}", "yes", prompt=f"Right?\n{said}", at=(0.5, 0.6 + at / 1e4))
