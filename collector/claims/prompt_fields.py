@@ -36,7 +36,8 @@ CAPITALS = re.compile(r"[ \t]*([A-Z][A-Z _]{3,40})[ \t]*$")
 SENTENCE_END = re.compile(r"[.:：。!][*_\"'”)]*[ \t]*$")
 DECORATION = " \t#*_=>[]<>【】~`-"
 REASONING = frozenset({"reasoning", "rationale", "thought", "thinking", "scratchpad", "analysis",
-                       "completed", "confidence", "next_thought", "trajectory"})  # fmt: skip
+                       "completed", "confidence", "score", "next_thought",
+                       "trajectory"})  # fmt: skip
 
 NUMBERED_PASSAGES = RELIABLE[2:4]
 SHORT = 80
@@ -167,13 +168,28 @@ def only_text(fields: Mapping[str, object], left_out: Sequence[Kind]) -> str | N
 def answer_in(fields: dict[str, object]) -> str | None:
     """The answer among a program's outputs: by its name, else the only text beside the reasoning.
 
+    A single word beside a number is a part of the answer, as all of the fields are.
+
     >>> answer_in({"reasoning": "30 days.", "antwort": "In 30 Tagen."})
     'In 30 Tagen.'
+    >>> answer_in({"price": 3.9, "currency": "EUR"}), answer_in({"city": "Bonn", "confidence": 1})
+    (None, 'Bonn')
     """
     named = field_of(fields, Kind.ANSWER)
     if isinstance(named, str) and named.strip():
         return named.strip()
-    return only_text(fields, (Kind.CONTEXT, Kind.QUESTION, Kind.OTHER))
+    only = only_text(fields, (Kind.CONTEXT, Kind.QUESTION, Kind.OTHER))
+    is_part = only is not None and len(only.split()) == 1 and _has_number(fields)
+    return None if is_part else only
+
+
+def _has_number(fields: Mapping[str, object]) -> bool:
+    """Whether a field is a number, and not how sure the program is."""
+    return any(
+        isinstance(value, (int, float)) and not isinstance(value, bool)
+        for name, value in fields.items()
+        if name.casefold() not in REASONING
+    )
 
 
 def answer_in_reply(reply: str) -> str | None:

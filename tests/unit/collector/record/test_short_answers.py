@@ -112,3 +112,16 @@ def test_a_question_that_has_the_word_of_an_earlier_answer_is_no_check_of_it() -
         )
     ]
     assert [(r.query, r.answer) for r in records(trace(HANDLER, *steps))] == turns
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"price": 3.9, "currency": "EUR"}', '{"price": 3.9, "currency": "EUR"}'),
+        ('{"days": 30, "source": "refund-01"}', '{"days": 30, "source": "refund-01"}'),
+        ('{"stadt": "Bonn", "score": 0.9}', "Bonn"),
+        ('{"price": 3.9, "remark": "It is free over 50 EUR."}', "It is free over 50 EUR."),
+    ],
+)
+def test_a_word_beside_a_number_is_not_the_whole_answer(reply: str, said: str) -> None:
+    assert answer(retriever(), llm(answer=reply)) == said
