@@ -6,10 +6,10 @@ chunks. What a model read reaches the user with its reply, as far as later promp
 
 from __future__ import annotations
 
-from collector.claims.claim import Field
+from collector.claims.claim import Field, SpanRole
 from collector.claims.payload import answer_of
 from collector.claims.prompt_match import is_comparable
-from collector.record.boundaries import Extent
+from collector.record.boundaries import AUXILIARY, Extent, is_echo
 from collector.record.calls import prompt_texts, reply_text, turn_texts
 from collector.record.remarks import holds, searchable
 from collector.record.tree import Node
@@ -24,7 +24,7 @@ def contributors(extent: Extent) -> list[Node]:
 
     Also those whose replies stand in their prompts, and so on; by the times at which they ended.
     """
-    answering, models = extent.answering, extent.models
+    answering, models = extent.answering, _models(extent)
     if answering is None or len(models) < 2:
         return []
     replies = {model.id: reply_text(model).strip() for model in models if model is not answering}
@@ -52,3 +52,18 @@ def contributors(extent: Extent) -> list[Node]:
         waiting += [("\n".join(turn_texts(m)), "\n".join(prompt_texts(m))) for m in held]
         found += held
     return sorted(found, key=models.index)
+
+
+def _models(extent: Extent) -> list[Node]:
+    """The models of an answer, with those inside of its tools: a tool may be a whole service."""
+    known = {model.id for model in extent.models}
+    inner = [
+        node
+        for node in extent.nodes
+        if node.role is SpanRole.LLM
+        and node.id not in known
+        and not is_echo(node)
+        and not any(above.role in AUXILIARY for above in node.above())
+        and any(above.role is SpanRole.TOOL for above in node.above())
+    ]
+    return sorted([*extent.models, *inner], key=lambda node: (node.end, node.start, node.id))

@@ -99,3 +99,22 @@ def test_the_answer_to_an_earlier_question_brings_no_chunks_into_the_context() -
         )
     )
     assert [document.chunk_id for document in record.context] == IDS[1:]
+
+
+def test_chunks_reach_an_agent_through_the_reply_of_a_model_inside_of_its_tool() -> None:
+    tool = {"openinference.span.kind": "TOOL", "tool.name": "ask_shop", "output.value": DRAFTS[0]}
+    guard = {"openinference.span.kind": "GUARDRAIL"}
+    asked = f"{QUESTION}\n{DRAFTS[0]}\n{DRAFTS[1]}"
+    (record,) = records(
+        trace(
+            span("root", {"openinference.span.kind": "AGENT", "input.value": QUESTION}),
+            span("tool", tool, parent="root", at=(0.1, 0.5)),
+            retriever(documents=DOCUMENTS[:2], parent="tool", at=(0.1, 0.2)),
+            llm("inner", DRAFTS[0], prompt=FIRST, parent="tool", at=(0.3, 0.5)),
+            span("guard", guard, parent="tool", at=(0.3, 0.5)),
+            llm("check", DRAFTS[1], prompt=SECOND, parent="guard", at=(0.3, 0.5)),
+            llm("last", "You have thirty days.", prompt=asked, at=(0.6, 0.9)),
+        )
+    )
+    assert record.answer == "You have thirty days."
+    assert [document.chunk_id for document in record.context] == IDS[:1]
