@@ -101,13 +101,25 @@ def _is_remark(model: Node, drafts: Sequence[Draft]) -> bool:
 def _ran_beside(model: Node, drafts: Sequence[Draft], searched: int) -> bool:
     """Whether a reply was written beside the answer: a guard's of the question, or a title's."""
     reply = reply_text(model).strip()
-    informed = [draft for draft in drafts if draft.model.start >= searched > model.start]
-    is_short = 0 < len(words(reply)) <= VERDICT_WORDS
-    if any(is_short or is_verdict(reply, draft.text) for draft in informed):
+    beside = [draft for draft in drafts if model.start < draft.model.end]
+    if not reply or not beside:
+        return False
+    is_short = len(words(reply)) <= VERDICT_WORDS
+    own = prompt_texts(model)
+    informed = (draft for draft in beside if draft.model.start >= searched)
+    if any(
+        (is_short or is_verdict(reply, draft.text))
+        and (model.start < searched or _is_shown_more(draft.model, own))
+        for draft in informed
+    ):
         return True
-    beside = [draft.text for draft in drafts if model.start < draft.model.end]
-    is_title = bool(reply) and bool(beside) and _is_line(reply) and len(reply) < len(beside[-1]) / 2
+    is_title = _is_line(reply) and len(reply) < len(beside[-1].text) / 2
     return is_title and TITLE.search("\n".join(turn_texts(model))) is not None
+
+
+def _is_shown_more(model: Node, own: Sequence[str]) -> bool:
+    """Whether a model was shown much more than another prompt holds: chunks beside a question."""
+    return sum(map(len, prompt_texts(model))) > 2 * sum(map(len, own)) > 0
 
 
 def _is_about(chosen: Sequence[Draft], drafts: Sequence[Draft], prompt: str) -> bool:

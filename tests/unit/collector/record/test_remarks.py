@@ -135,17 +135,18 @@ def test_the_query_is_the_question_where_the_answering_model_is_asked_the_same()
     assert record.query == QUESTION
 
 
+@pytest.mark.parametrize("start", [0.0, 0.25])
 @pytest.mark.parametrize("said", [ANSWER, "30 days"])
 @pytest.mark.parametrize(
     "verdict", ["safe", "in scope", '{"safe": true, "reason": "It asks about a refund."}']
 )
 def test_a_guard_of_the_question_that_ends_behind_the_answer_is_not_the_answer(
-    said: str, verdict: str
+    said: str, verdict: str, start: float
 ) -> None:
     (record,) = records(
         trace(
             span("root", kind=SpanKind.SERVER),
-            llm("guard", verdict, prompt=f"Is this safe?\n{QUESTION}", at=(0.0, 0.95)),
+            llm("guard", verdict, prompt=f"Is this safe?\n{QUESTION}", at=(start, 0.95)),
             retriever(),
             llm(answer=said, at=(0.3, 0.9)),
         )
