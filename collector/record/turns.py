@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from collector.claims.claim import Field, SpanRole
 from collector.claims.prompt_match import is_comparable
 from collector.record.calls import calls_tool, prompt_texts, reply_text, turn_texts
-from collector.record.remarks import holds, searchable
+from collector.record.remarks import holds, searchable, without_remarks
 from collector.record.tree import Node, query_of
 from collector.record.words import words
 
@@ -40,7 +40,9 @@ def turns_of(root: Node, nodes: Sequence[Node], models: Sequence[Node]) -> list[
     if _says_something(root) or len(models) < 2:
         return []
     turns = _turns(nodes, models)
-    if not 2 <= len(turns) <= MOST_TURNS or not _are_apart(turns) or _go_on(turns, models):
+    if not 2 <= len(turns) <= MOST_TURNS or not _are_apart(turns):
+        return []
+    if _go_on(turns, models) or _are_combined(turns, without_remarks(models)[-1]):
         return []
     return _shares(root, nodes, turns)
 
@@ -118,6 +120,17 @@ def _go_on(turns: Sequence[Turn], models: Sequence[Node]) -> bool:
         if any(_is_unanswered(turn, shown) for turn in turns if turn.model.end <= model.start):
             return True
     return False
+
+
+def _are_combined(turns: Sequence[Turn], last: Node) -> bool:
+    """Whether the last model was given the answers of several turns, to make one of them.
+
+    In a conversation they are messages of the assistant.
+    """
+    shown = searchable("\n".join(turn_texts(last)))
+    replies = [reply_text(turn.model) for turn in turns if turn.model is not last]
+    held = [reply for reply in replies if len(words(reply)) >= LEAST_ANSWER and holds(shown, reply)]
+    return len(held) > 1
 
 
 def _is_unanswered(turn: Turn, shown: tuple[str, str]) -> bool:

@@ -126,3 +126,20 @@ def test_a_question_that_was_condensed_or_suggested_from_a_chat_has_its_own_answ
     between = llm("between", QUESTIONS[1], prompt=chat, at=(0.42, 0.48))
     first, second = records(trace(HANDLER, *turn(0), between, *turn(1)))
     assert (first.answer, second.answer) == ANSWERS
+
+
+def test_parts_of_a_question_that_are_answered_and_combined_are_one_answer() -> None:
+    combined = "Thirty days for a refund, and 3.90 EUR for shipping."
+    asked = "Write one answer of these:\n" + "\n".join(ANSWERS)
+    last = llm("combine", combined, prompt=asked, at=(0.9, 1))
+    assert [record.answer for record in records(trace(HANDLER, *turn(0), *turn(1), last))] == [
+        combined
+    ]
+
+
+def test_follow_up_questions_behind_the_last_answer_combine_nothing() -> None:
+    asked = "What may be asked next?\n" + "\n".join(ANSWERS[1:])
+    last = llm("next", "Is it free?\nWho pays?", prompt=asked, at=(0.9, 1))
+    assert answers(trace(HANDLER, *turn(0), *turn(1), last)) == list(
+        zip(QUESTIONS, ANSWERS, strict=True)
+    )
