@@ -16,6 +16,7 @@ from functools import lru_cache
 from collector.claims.field_names import Kind, kind_of_name
 from collector.claims.payload import is_json_answer, unfenced
 from collector.claims.prompt_chunks import begins_field
+from collector.claims.prompt_fields import REASONING
 from collector.claims.recover import as_container
 from collector.record.calls import prompt_texts, reply_text, turn_texts, unwrapped
 from collector.record.tree import Node
@@ -23,6 +24,7 @@ from collector.record.words import have_common, words
 
 VERDICT_WORDS = 3
 """Most words of a grade: "yes", "not grounded", "Score: 4"."""
+REASONING_REACH = 30
 LEAST_WORDS = 3
 """Words; a shorter text stands in any prompt by chance."""
 TITLE_WORDS = 10
@@ -143,7 +145,15 @@ def _is_about(chosen: Sequence[Draft], drafts: Sequence[Draft], prompt: str) -> 
         draft.is_long and prompt_texts(draft.model) != asked and not holds(read, draft.text)
         for draft in held[:-1]
     )
-    return not are_apart and not begins_field(prompt, held[-1].text)
+    text = held[-1].text
+    return not are_apart and not begins_field(prompt, text) and not _is_reasoning(prompt, text)
+
+
+def _is_reasoning(prompt: str, text: str) -> bool:
+    """Whether a text stands behind a label such as `Reasoning:`: the answer comes after it."""
+    at = max(prompt.find(text), 0)
+    before = prompt[max(0, at - REASONING_REACH) : at].rstrip()
+    return before.endswith((":", "：", ">")) and not REASONING.isdisjoint(words(before)[-1:])
 
 
 def _stands_alone(prompt: str, text: str) -> bool:

@@ -125,3 +125,11 @@ def test_a_question_that_has_the_word_of_an_earlier_answer_is_no_check_of_it() -
 )
 def test_a_word_beside_a_number_is_not_the_whole_answer(reply: str, said: str) -> None:
     assert answer(retriever(), llm(answer=reply)) == said
+
+
+@pytest.mark.parametrize("label", ["Reasoning: {}", "<thinking>{}</thinking>", "## Analysis:\n{}"])
+def test_a_short_answer_that_a_reasoning_led_to_is_the_answer(label: str) -> None:
+    thought = "The text says that refunds end after thirty days, so sixty are too many."
+    asked = f"{FACTS}\nAfter sixty days?\n{label.format(thought)}\nTherefore the answer is"
+    steps = (llm("think", thought, at=(0.3, 0.5)), llm(answer="No", prompt=asked, at=(0.6, 0.9)))
+    assert answer(retriever(), *steps) == "No"
