@@ -311,12 +311,13 @@ def _asked_the_same(failed: Node, models: list[Node]) -> Node | None:
 
 
 def _repeated(models: list[Node], output: str) -> Node | None:
-    """The last model whose reply an output is, else the last whose reply it holds.
+    """The last model whose reply an output is, or has as a line, else the last that it holds.
 
     A reply of a word or two, such as a grade, stands in any output by chance.
     """
     replies = [(model, unwrapped(reply_text(model)).strip()) for model in models]
-    whole = [model for model, reply in replies if reply == output.strip()]
+    lines = {output.strip(), *map(str.strip, output.splitlines())}
+    whole = [model for model, reply in replies if reply in lines]
     parts = [model for model, reply in replies if reply in output
              and len(words(reply)) >= LEAST_WORDS]  # fmt: skip
     return next(reversed(whole or parts), None)

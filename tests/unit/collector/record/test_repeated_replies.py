@@ -50,3 +50,9 @@ def test_an_output_of_a_word_is_the_reply_that_says_the_same() -> None:
 def test_a_grade_of_the_text_in_a_json_reply_is_not_the_answer() -> None:
     found = record(json.dumps({"answer": SAID, "sure": True}), "bad", f"Grade: {SAID}", "")
     assert found.answer == SAID
+
+
+def test_a_short_reply_that_is_a_line_of_the_output_is_what_was_returned() -> None:
+    found = record("30 days", "yes", "Grade: 30 days", "30 days\n\nSources: refund-01")
+    assert found.answer == "30 days\n\nSources: refund-01"
+    assert [document.chunk_id for document in found.context] == ["refund-01"]
