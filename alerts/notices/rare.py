@@ -78,8 +78,9 @@ class Rare:
     def newest(self, since: Mark) -> int:
         """How many of the newest 15 are yes, from a request on."""
         self._unfold()
-        marks = list(self._marks)[-len(self._fresh) :]
-        return sum(flag for flag, mark in zip(self._fresh, marks, strict=True) if mark >= since)
+        # Flags that were given as the past have no mark.
+        newest = zip(reversed(self._fresh), reversed(self._marks), strict=False)
+        return sum(flag for flag, mark in newest if mark >= since)
 
     def push(self, flag: bool, mark: Mark) -> Mark | None:
         """Takes an observation; returns the first request of a change once it is certain."""

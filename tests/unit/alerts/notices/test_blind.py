@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from alerts.audits.anchors import of_finding
 from alerts.incidents.fold import fold
 from alerts.incidents.message import message
@@ -86,6 +88,19 @@ def test_it_is_said_after_twelve_requests_and_over_with_the_first_that_carries_i
     (finding,) = blind(detector)
     assert finding.cleared_unix_nano == requests[312].time_unix_nano
     assert blind(detector) == ()
+
+
+@pytest.mark.parametrize("between", range(30, 46, 3))
+def test_what_is_lacking_again_soon_after_it_was_sent_again_is_seen(between: int) -> None:
+    requests = traffic((312 + between + 12, Setup()))
+    again = 312 + between
+    detector, _ = seen([
+        *sent(requests[:300]), *without_texts(requests[300:312]),
+        *sent(requests[312:again]), *without_texts(requests[again:]),
+    ])  # fmt: skip
+    (finding,) = blind(detector)
+    assert (finding.is_open, finding.value) == (True, 1.0)
+    assert finding.since_unix_nano == requests[again].time_unix_nano
 
 
 def test_a_share_of_requests_is_enough_and_is_said() -> None:
