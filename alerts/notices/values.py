@@ -37,12 +37,13 @@ class Value:
     A request stands out if its value came once, or in at most 1 % of those before the newest 60,
     and was not usual in the last eight days beside other values. A value that a change replaced is
     forgotten, so that going back is a change too. A value that a change brought to a share of the
-    requests stands out once that share has grown: a canary that becomes the rule. A dimension that
-    takes new values all the time never changes: that is its past. `known` are usual values with the
-    time of their newest request.
+    requests stands out once that share has grown: a canary that becomes the rule. Once the newest
+    60 requests show it alone it is the usual one, and what it replaced is forgotten. A dimension
+    that takes new values all the time never changes: that is its past. `known` are usual values
+    with the time of their newest request.
     """
 
-    __slots__ = ("_fresh", "_known", "_past", "_rare", "_rolling", "_usual")
+    __slots__ = ("_fresh", "_grown", "_known", "_leaving", "_past", "_rare", "_rolling", "_usual")
 
     def __init__(self, known: Mapping[str, int] | None = None) -> None:
         self._known = dict(known or {})
@@ -50,7 +51,10 @@ class Value:
         self._usual: Counter[str] = Counter()
         self._fresh: deque[tuple[Mark, str, bool]] = deque()
         self._rare = Rare()
+        # By themselves: a value that all requests show by now would hide the next one.
+        self._grown = Rare()
         self._rolling: frozenset[str] = frozenset()
+        self._leaving: frozenset[str] = frozenset()
 
     def push(self, value: str, mark: Mark) -> Mark | None:
         """Takes a value; returns the first request with new values once a change is certain."""
@@ -58,16 +62,35 @@ class Value:
             return None
         few = len(self._usual) <= FEW_VALUES
         has_past = len(self._past) >= (FEWEST if few else FEWEST_OF_MANY)
-        is_new = has_past and (value in self._rolling or self._is_unusual(value, mark))
-        self._fresh.append((mark, value, is_new))
+        is_rolling = value in self._rolling
+        is_unusual = has_past and not is_rolling and self._is_unusual(value, mark)
+        self._fresh.append((mark, value, is_rolling or is_unusual))
         if len(self._fresh) > LONG_WINDOW:
             oldest, aged, _ = self._fresh.popleft()
             self._learn(aged, oldest)
-        return self._rare.push(is_new, mark) if has_past else None
+        first = self._rare.push(is_unusual, mark) if has_past else None
+        if self._rolling:
+            first = first or self._grown.push(is_rolling, mark)
+            if is_rolling and first is None:
+                self._end_roll_out()
+        return first
 
     def _is_unusual(self, value: str, mark: Mark) -> bool:
         is_known = mark.time_unix_nano - self._known.get(value, -KNOWN_NANOS) < KNOWN_NANOS
         return self._usual[value] <= self._seldom() and not is_known
+
+    def _end_roll_out(self) -> None:
+        """Makes the values that are rolled out the usual ones, once nothing else comes."""
+        newest = list(self._fresh)
+        if len(newest) < LONG_WINDOW or any(value not in self._rolling for _, value, _ in newest):
+            return
+        for value in self._leaving:
+            self._known.pop(value, None)
+        self._rolling = self._leaving = frozenset()
+        for entries in (self._past, self._usual, self._fresh):
+            entries.clear()
+        for mark, value, _ in newest:
+            self._learn(value, mark)
 
     def learn(self, value: str, mark: Mark) -> None:
         """Takes a value as usual at once."""
@@ -106,7 +129,8 @@ class Value:
 
         Beside another change that is evidence enough: it is not chance.
         """
-        flags = [is_new for mark, _, is_new in self._fresh if mark >= since]
+        newer = [entry for entry in self._fresh if entry[0] >= since]
+        flags = [is_new and value not in self._rolling for _, value, is_new in newer]
         return sum(flags) >= max(2, 0.5 * len(flags)) and self._rare.usual < RESTLESS
 
     def renewed(self, since: Mark) -> Value:
@@ -116,13 +140,13 @@ class Value:
         other = Value({value: at for value, at in self._known.items() if value not in gone})
         for mark, value, _ in newer:
             other._learn(value, mark)
-        if all(is_new for _, _, is_new in newer[-WINDOW:]):
-            # How restless the dimension was stays known.
-            other._rare = Rare(self._rare.before(since))
-        else:
+        # How restless the dimension was stays known.
+        other._rare = Rare(self._rare.before(since))
+        if not all(is_new for _, _, is_new in newer[-WINDOW:]):
             # With the share that shows the new values: more of them are a change again.
             other._rolling = frozenset(value for _, value, is_new in newer if is_new)
-            other._rare = Rare([is_new for _, _, is_new in newer])
+            other._grown = Rare([is_new for _, _, is_new in newer])
+            other._leaving = self._leaving | replaced(self._usual, other._rolling, len(newer))
         return other
 
     def known(self) -> Mapping[str, int]:

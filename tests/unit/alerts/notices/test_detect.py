@@ -194,6 +194,23 @@ def test_a_canary_that_becomes_the_rule_is_noticed_again_as_the_same_change() ->
     assert (first.share < 0.3, second.share) == (True, 1.0)
 
 
+@pytest.mark.parametrize(("after", "then"), [(20, "3"), (90, "3"), (90, "1.0")])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_comes_after_a_roll_out_of_some_minutes_is_noticed(
+    after: int, then: str, seed: int
+) -> None:
+    """Instances are replaced one after the other; no second notice says that all are."""
+    release = {version: USUAL.but(ChangeKind.RELEASE, version) for version in ("1.0", "2", then)}
+    both = [USUAL, release["2"]]
+    requests = traffic(
+        (250, USUAL), (20, both), (after, release["2"]), (20, release[then]), seed=seed
+    )
+    (_, first), (number, second) = noticed(requests)
+    assert (first.before, first.after, first.share < 1) == ("1.0", "2", True)
+    assert (second.after, second.share) == (then, 1.0)
+    assert number < 270 + after + 15
+
+
 def test_after_a_restart_a_canary_is_known_with_all_that_came_with_it() -> None:
     canary = USUAL.but(ChangeKind.PROMPT, "v2").but(ChangeKind.RELEASE, "2")
     mixed = [USUAL] * 9 + [canary]
