@@ -164,15 +164,18 @@ class TrafficDetector:
         """A page where nearly all is lost, unless the other routes of the service got it.
 
         A route that began then got what a renamed one lost. What the others get is known for
-        sure by the longest window; asked again and again, chance alone would deny it one day.
+        sure if they rose in the longest window, and not by chance; asked again and again, chance
+        alone would deny it one day. At hours when nothing is missing nothing tells.
         """
-        missing, columns = window.usual - window.came, list(routes.values())
-        whole = counts.window(columns, None)
-        is_kept = whole is not None and whole.usual - whole.came < missing / 2
+        missing = window.usual - window.came
+        if missing <= 0:
+            return finding
+        others = [column for route, column in routes.items() if route not in finding.routes]
+        is_kept = counts.more(others) > missing / 2
         is_sure = (
             finding.words == ELSEWHERE
-            or counts.of_new(columns, finding.since_unix_nano // 10**9) >= missing / 2
-            or (is_kept and window.minutes == WINDOWS[-1])
+            or counts.of_new(others, finding.since_unix_nano // 10**9) >= missing / 2
+            or (is_kept and window.minutes == WINDOWS[-1] and counts.rise(others) >= BACK)
         )
         pages = window.is_lost(self._settings.lost_traffic_page) and not (is_kept or is_sure)
         # A page stays a page while it lasts.

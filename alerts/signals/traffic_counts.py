@@ -97,6 +97,27 @@ class Counts:
             scatter=self._scatter(places) if came < expected else 1.0,
         )
 
+    def more(self, columns: Sequence[int]) -> float:
+        """Requests of some series together beyond what is usual: all, while that is not known."""
+        window = self.window(columns, None)
+        return float(self._came[list(columns)].sum()) - (window.usual if window else 0.0)
+
+    def rise(self, columns: Sequence[int]) -> float:
+        """Evidence in nats that some series together rose in the window; 0 if they did not.
+
+        They are compared with the two hours before it, also on a day that is busier than others.
+        """
+        places = list(columns)
+        start = self.end - self._minutes * MINUTE
+        usual = self._usual(places, start, self.end)
+        usual_before = self._usual(places, start - BEFORE * MINUTE, start)
+        if not usual or not usual_before:
+            return 0.0
+        ratio, before = usual / usual_before, float(self._before[places].sum())
+        gain = float(self._came[places].sum()) - ratio * before
+        variance = max(1.0, ratio * before + ratio**2 * before) * self._scatter(places)
+        return gain**2 / (2 * variance) if gain > 0 else 0.0
+
     def of_new(self, columns: Sequence[int], since: int) -> float:
         """Requests in the window of those series that had none before the hour of `since`."""
         first = HOURS - (self._next_hour - since // HOUR * HOUR) // HOUR

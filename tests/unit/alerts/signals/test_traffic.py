@@ -177,13 +177,54 @@ def test_requests_that_moved_to_another_route_page_nobody() -> None:
     assert {finding.kind for _, finding in given} == {FindingKind.LIMIT}
 
 
+ELSEWHERE = "; other routes of the service get them"
+
+
+def test_where_requests_are_that_moved_to_a_known_route_is_said() -> None:
+    moved = {**ROUTES, "/a": lambda time: 2 * by_day(time), "/b": lose(1.0, NOW)}
+    assert run(ROUTES, moved, 75)[-1][1].words.endswith(ELSEWHERE)
+
+
+def in_working_hours(time: int) -> float:
+    return 200.0 if 8 <= time % DAY / HOUR < 18 else 0.0
+
+
+WITH_WORK = {"/a": in_working_hours, "/b": by_day}
+BIG = {"/big": lambda time: 8 * by_day(time), "/small": lambda _: 40.0}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "minutes"),
+    [
+        (ROUTES, dict.fromkeys(ROUTES, lose(0.95, NOW)), 200),
+        (BIG, {**BIG, "/small": lambda _: 0.0}, 200),
+        (WITH_WORK, {**WITH_WORK, "/a": lose(0.95, NOW, in_working_hours)}, 9 * 60),
+    ],
+    ids=["all routes for hours", "a small route of a large service", "until night"],
+)
+def test_what_no_other_route_gets_is_never_said_to_be_there(
+    before: dict[str, Volume], after: dict[str, Volume], minutes: int
+) -> None:
+    given = run(before, after, minutes)
+    assert given[-1][1].is_open
+    assert given[-1][1].kind is FindingKind.BROKEN
+    assert not [minute for minute, finding in given if finding.words.endswith(ELSEWHERE)]
+
+
+def test_a_loss_that_becomes_total_after_hours_pages() -> None:
+    fallen = lose(1.0, NOW + 4 * HOUR, lose(0.6, NOW))
+    given = run(ROUTES, {**dict.fromkeys(ROUTES, fallen), "/z": lambda _: 6.0}, 320)
+    kinds = {minute: finding.kind for minute, finding in given}
+    assert (kinds[240], kinds[320]) == (FindingKind.LIMIT, FindingKind.BROKEN)
+
+
 def test_a_route_that_was_renamed_is_a_ticket_that_says_so_and_ends() -> None:
     """Nothing ever comes again that could end it: after days it is the new level."""
     table, detector = past({"/a": steady, "/v1": steady}, NOW), TrafficDetector(BrokenSettings())
     minutes = drawn({"/a": steady, "/v2": steady}, NOW, 6 * DAY // MINUTE)
     given = watch(detector, table, NOW, minutes, every=20)
     assert {(found.kind, found.routes) for _, found in given} == {(FindingKind.LIMIT, ("/v1",))}
-    assert given[0][1].words.endswith("; other routes of the service get them")
+    assert given[0][1].words.endswith(ELSEWHERE)
     minute, last = given[-1]
     assert (minute <= 4 * DAY // MINUTE + 20, last.is_open) == (True, False)
     assert last.words.startswith("the new level since ")
