@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import lgamma, log
 
 import numpy as np
 
@@ -125,6 +125,20 @@ def lull_of(
     if not len(seen):
         return None
     could, lull = np.min(others, axis=0), int(seen[-1]) + 1
-    share = min(rated.sum() / max(could[:lull].sum(), 1), HIGHEST)
-    is_back = -could[lull:].sum() * log(1 - share) >= BACK
+    given = float(rated.sum())
+    of = max(given, float(could[:lull].sum()))
+    is_back = -_none_of(float(could[lull:].sum()), given=given, of=of) >= BACK
     return Turn(minutes=span - lull, is_back=True) if is_back else None
+
+
+def _none_of(answers: float, *, given: float, of: float) -> float:
+    """The log of how likely so many answers have no rating by chance, if `given` of `of` had one.
+
+    Few answers tell little of their share, so it is not taken as known (Laplace's rule of
+    succession).
+
+    >>> [round(_none_of(2, given=n, of=n), 1) for n in (5, 50)]
+    [-3.3, -7.2]
+    """
+    rest = of - given + 1
+    return lgamma(rest + answers) - lgamma(rest) - lgamma(of + 2 + answers) + lgamma(of + 2)

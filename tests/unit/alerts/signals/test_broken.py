@@ -177,6 +177,18 @@ def test_a_rate_is_over_when_enough_answers_come_that_it_is_not_given_to(
     assert bool(watched.open) == is_open
 
 
+def test_two_answers_without_a_citation_prove_no_end_after_twelve_with_one() -> None:
+    """A slow route where nine in ten cite: that two do not is nothing seldom."""
+    watched = BrokenDetector(BrokenSettings())
+    table = hours(lambda _: {named(signal): rate(0, 10) for signal in AMONG}, DAY)
+    answer = {named(signal): rate(0.0, 1.0) for signal in AMONG}
+    for place in range(14):
+        cited = {named(CITED): rate(1.0, 1.0)} if place < 12 else {}
+        watch(watched, table, 1, answer | cited, first=6 * place)
+        given = watch(watched, table, 5, {}, first=6 * place + 1)
+    assert given[-1][1].is_open
+
+
 def test_a_rate_lasts_while_the_answers_that_could_have_it_are_not_seen() -> None:
     watched = BrokenDetector(BrokenSettings())
     table = hours(lambda _: {named(signal): rate(0, 80) for signal in AMONG}, DAY)
