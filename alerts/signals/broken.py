@@ -19,6 +19,7 @@ from alerts.signals.ceilings import (
     usual,
     window_rate,
 )
+from alerts.signals.ends import Ends
 from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.onset import Onset
 from alerts.signals.settings import BrokenSettings
@@ -53,7 +54,7 @@ class BrokenDetector:
         self._settings = settings
         self._open: dict[Scope, _OpenRate] = {}
         self._minutes_over: dict[Scope, int] = {}
-        self._cleared: dict[Scope, int] = {}
+        self._cleared = Ends()
         for finding in findings:
             is_own = finding.finding_id.startswith(OWN_LIMIT)
             if finding.kind is not FindingKind.BROKEN or finding.signal not in BY_SIGNAL or is_own:
@@ -64,8 +65,7 @@ class BrokenDetector:
                 last_request = finding.seen_unix_nano // 10**9
                 self._open[scope] = _OpenRate(finding=finding, last_request=last_request)
             else:
-                cleared = finding.cleared_unix_nano // 10**9
-                self._cleared[scope] = max(cleared, self._cleared.get(scope, 0))
+                self._cleared.add(finding, finding.cleared_unix_nano // 10**9)
 
     def step(
         self, table: SignalMinutes, ends: Collection[int], accepted: Accepted
@@ -82,9 +82,7 @@ class BrokenDetector:
             self._open_new(table, all_groups, end, ceilings)
         now = max(ends)
         cleared = tuple(self._update_open(table, all_groups, now, ceilings))
-        self._cleared = {
-            scope: time for scope, time in self._cleared.items() if now - time < SILENT_SECONDS
-        }
+        self._cleared.forget(now - SILENT_SECONDS)
         return (*self.open, *cleared)
 
     @property
@@ -105,13 +103,13 @@ class BrokenDetector:
         minutes_over: dict[Scope, int] = {}
         for group in all_groups:
             for scope, rate in self._over(group, recent, ceilings):
+                cleared = self._last_cleared(group, rate.routes or group.routes)
                 # Late records may change a window that ended before the finding cleared.
-                if end <= self._cleared.get(scope, 0):
+                if end <= cleared:
                     continue
                 minutes_over[scope] = self._minutes_over.get(scope, 0) + 1
                 if minutes_over[scope] < self._settings.stand_minutes:
                     continue
-                cleared = self._last_cleared(group, rate.routes or group.routes)
                 since = onset(table, group, rate, end, after=cleared)
                 shared = self._open.get(group.scope(POOL))
                 if shared is not None and _began_with(shared.finding, since):
@@ -184,7 +182,7 @@ class BrokenDetector:
 
     def _last_cleared(self, group: Group, routes: Sequence[str]) -> int:
         """When the last finding of these routes cleared, in seconds; 0 if none did."""
-        return max(self._cleared.get(group.scope(route), 0) for route in (POOL, *routes))
+        return self._cleared.last(map(group.scope, routes))
 
     def _is_proven(self, rate: WindowRate, choices: int, routes: int) -> bool:
         is_enough = rate.n >= self._settings.fewest_requests
@@ -215,7 +213,7 @@ class BrokenDetector:
             is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:
                 del self._open[scope]
-                self._cleared[scope] = now
+                self._cleared.add(broken.finding, now)
                 yield clear_finding(
                     broken.finding, rate, now, now - turn.minutes * MINUTE if is_back else None
                 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from alerts.deltas.windows import Floats, Ints
 from alerts.signals.catalogue import BY_SIGNAL, POOL, Accepted, Number, number, scope_of
+from alerts.signals.ends import Ends
 from alerts.signals.levels import Levels, Past, Shift, shift_of
 from alerts.signals.minutes import HOUR, MINUTE, MINUTES, SignalMinutes
 from alerts.signals.moved_words import (
@@ -92,7 +93,7 @@ class MovedDetector:
     ) -> None:
         self._settings, self._min_days = settings, min_days
         self._open: dict[Scope, _OpenMove] = {}
-        self._returned: dict[Scope, int] = {}
+        self._returned = Ends()
         for finding in findings:
             if finding.kind is not FindingKind.MOVED:
                 continue
@@ -100,8 +101,7 @@ class MovedDetector:
             if finding.is_open:
                 self._open[scope] = _OpenMove(finding=finding, change=change_of(finding))
             else:
-                cleared = finding.cleared_unix_nano // 10**9
-                self._returned[scope] = max(cleared, self._returned.get(scope, 0))
+                self._returned.add(finding, finding.cleared_unix_nano // 10**9)
         self._checked_at = 0
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
@@ -222,7 +222,7 @@ class MovedDetector:
 
     def _last_return(self, group: _Group, routes: Collection[str]) -> int:
         """Since when a number is back from its last move on routes, in seconds; 0 without one."""
-        return max(self._returned.get(group.scope(name), 0) for name in (POOL, *routes))
+        return self._returned.last(map(group.scope, routes))
 
     def _moves(
         self, group: _Group, tried: Ints, now: Floats, past: Past, accepted: Accepted
@@ -317,7 +317,7 @@ class MovedDetector:
         if is_enough and _is_expected(group, scope[3], shift, floor, accepted):
             return "this level is expected"
         if back is not None and now - back.since >= self._settings.clear_minutes * MINUTE:
-            self._returned[scope] = back.since
+            self._returned.add(moved.finding, back.since)
             level = level_words(group.number, shift.level + back.change)
             return f"back: {group.number.words} {level}"
         # The numbers of a finding are those of the move, not those of its way back.

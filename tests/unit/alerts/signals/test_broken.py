@@ -264,6 +264,19 @@ def test_another_route_joins_a_finding_of_several_or_has_its_own(pause: int, fin
     assert len({finding.finding_id for _, finding in timeline}) == findings
 
 
+def test_a_finding_of_several_routes_that_cleared_hides_no_other_route() -> None:
+    """A slow one breaks shortly before the others are back."""
+    watched, table = BrokenDetector(BrokenSettings()), usual(routes=("/a", "/b", "/c"))
+    given = []
+    for place in range(110):
+        others = {named(CITED, route): rate(float(place < 60), 1.0) for route in ("/a", "/b")}
+        slow = {named(CITED, "/c"): rate(float(place >= 45), 1.0)} if place % 6 == 0 else {}
+        given += watch(watched, table, 1, others | slow, first=place)
+    cleared, found = {finding.routes: finding for _, finding in given}.values()
+    assert (cleared.routes, cleared.is_open, found.routes) == (("/a", "/b"), False, ("/c",))
+    assert abs(found.since_unix_nano // 10**9 - (NOW + 48 * MINUTE)) <= 6 * MINUTE
+
+
 def test_one_route_that_breaks_alone_is_named_alone() -> None:
     routes = ("/a", "/b", "/c", "/d", "/e")
     cells = {named(CITED, route): rate(1.33 * (route == "/b"), 1.33) for route in routes}

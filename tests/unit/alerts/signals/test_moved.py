@@ -83,6 +83,19 @@ def test_a_move_that_comes_again_began_after_the_last_one_was_over(*, is_restart
     assert abs(found.since_unix_nano // 10**9 - again) <= 15 * MINUTE
 
 
+def test_several_routes_that_are_back_hide_no_move_of_another() -> None:
+    watched, routes = MovedDetector(MovedSettings()), ("/a", "/b", "/c")
+    table, given = past(flat, routes), []
+    for minute in range(110):
+        others, slow = 0.3 if minute < 60 else 0.5, 0.3 if minute >= 40 else 0.5
+        cells = {named(USE, route): values(others, 80 / 60, 0.2) for route in routes[:2]}
+        add(table, table.end, cells | {named(USE, "/c"): values(slow, 40 / 60, 0.2)})
+        given += watched.step(table, table.end, {})
+    back, found = {finding.routes: finding for finding in given}.values()
+    assert (back.routes, back.is_open, found.routes) == (("/a", "/b"), False, ("/c",))
+    assert abs(found.since_unix_nano // 10**9 - (table.end - 70 * MINUTE)) <= 5 * MINUTE
+
+
 def test_a_shift_of_one_standard_deviation_is_found_within_the_hour() -> None:
     given = watch(MovedDetector(MovedSettings()), past(flat), 60, shifted)
     minute, found = given[0]
