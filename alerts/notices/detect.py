@@ -264,8 +264,8 @@ class RouteNotices:
     ) -> set[ChangeKind]:
         """The stated versions that changed though what they are versions of did not."""
         hollow = set()
-        share = self._values[ChangeKind.PROMPT].swap(since).share
-        if TEMPLATE not in self._changes and self._template.is_same(since, share):
+        of_version = self._values[ChangeKind.PROMPT].new_marks(since)
+        if TEMPLATE not in self._changes and self._template.is_same(since, of_version):
             hollow.add(ChangeKind.PROMPT)
         again = [diff for diff in diffs if diff.previous]
         is_same = len(again) >= FEWEST_SAME and not any(diff.is_changed for diff in again)

@@ -8,7 +8,7 @@ only sentences that many requests share are compared.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from alerts.notices.rare import LONG_WINDOW, REFERENCE, WINDOW, Mark
@@ -18,8 +18,9 @@ FEWEST = 9
 """Of the newest 15 requests, from which a sentence belongs to the template."""
 OFTEN = 0.2
 """Share of the newest 460 requests from which it does, too: prompts of several tenants."""
-FEWEST_WITH_IT = 2
-"""Of the prompts of another version, from which a sentence came with it."""
+ASKED_ALIKE = 0.9
+"""Prompts of a version that may hold a sentence because they ask what another one of it asks. Less
+than one: a version that only two requests have shown can have a sentence of its own."""
 QUARTERS = 4
 MOST_SENTENCES = 1_000
 REVIEWED = 60
@@ -82,20 +83,19 @@ class Template:
         """Whether most requests since then show another prompt."""
         return self._value.is_changing(since)
 
-    def is_same(self, since: Mark, share: float) -> bool:
+    def is_same(self, since: Mark, of_version: Collection[Mark]) -> bool:
         """Whether the prompts are known before and since, and no sentence came with a version.
 
-        A `share` of the newest requests has that version. A sentence that is only added belongs to
-        the template once many prompts hold it; until then it shows here.
+        The requests `of_version` show it. A sentence that is only added belongs to the
+        template once many prompts hold it; until then it shows here, in over half of these.
         """
         before = [request for mark, request in self._requests if mark < since]
-        newer = [request for mark, request in self._requests if mark >= since]
+        newer = [request for mark, request in self._requests if mark in of_version]
         if not (before and newer):
             return False
         was, counts = (Counter(s for one in some for s in set(one)) for some in (before, newer))
         return not any(
-            count >= FEWEST_WITH_IT
-            and count / len(newer) - was[sentence] / len(before) >= 0.5 * share
+            (count - ASKED_ALIKE) / len(newer) - was[sentence] / len(before) >= 0.5
             for sentence, count in counts.items()
         )
 

@@ -107,6 +107,10 @@ class Value:
             share=round(sum(newest) / len(newest), 3) if newest else 1.0,
         )
 
+    def new_marks(self, since: Mark) -> frozenset[Mark]:
+        """The requests since then that show new values."""
+        return frozenset(mark for mark, _, is_new in self._fresh if is_new and mark >= since)
+
     def _settled(self) -> Counter[str]:
         """The usual values without those that came once, or too seldom to be usual."""
         seldom = self._seldom()

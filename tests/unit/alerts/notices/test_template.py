@@ -120,6 +120,22 @@ def test_another_version_of_the_same_prompt_is_a_release() -> None:
     assert (notice.before, notice.after) == ("prompt v3", "prompt v4")
 
 
+@pytest.mark.parametrize("share", [0.15, 0.3])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_canary_of_the_same_prompt_is_a_release_though_prompts_hold_what_is_asked(
+    share: float, seed: int
+) -> None:
+    """Several of its few requests ask the same and so have the same chunks."""
+    chance, detector, found = random.Random(seed), RouteNotices(PLACE, NoticeSettings()), []
+    for number in range(500):
+        version = "v4" if number >= 250 and chance.random() < share else "v3"
+        question = chance.randrange(30)
+        chunks = range(1000 + 3 * question, 1005 + 3 * question)
+        asked = request(number, question, Setup().but(ChangeKind.PROMPT, version))
+        found += detector.step(replace(asked, template=(*PROMPT, *chunks)))
+    assert [(notice.kind, notice.after) for notice in found] == [(ChangeKind.RELEASE, "prompt v4")]
+
+
 @pytest.mark.parametrize(
     ("versions", "count"), [(("v4",), 3), (("v4",), 8), (("v3",) * 9 + ("v4",), 58)]
 )
