@@ -115,7 +115,8 @@ class Counts:
             return 0.0
         ratio, before = usual / usual_before, float(self._before[places].sum())
         gain = float(self._came[places].sum()) - ratio * before
-        variance = max(1.0, ratio * before + ratio**2 * before) * self._scatter(places)
+        # One more before: that none came then foretells little.
+        variance = ratio * (1 + ratio) * (before + 1) * self._scatter(places)
         return gain**2 / (2 * variance) if gain > 0 else 0.0
 
     def of_new(self, columns: Sequence[int], since: int) -> float:

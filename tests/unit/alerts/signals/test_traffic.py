@@ -11,6 +11,8 @@ import pytest
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.settings import BrokenSettings
 from alerts.signals.traffic import TrafficDetector
+from alerts.signals.traffic_counts import Counts
+from alerts.signals.turning import BACK
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.signal import ERROR
@@ -209,6 +211,18 @@ def test_what_no_other_route_gets_is_never_said_to_be_there(
     assert given[-1][1].is_open
     assert given[-1][1].kind is FindingKind.BROKEN
     assert not [minute for minute, finding in given if finding.words.endswith(ELSEWHERE)]
+
+
+def test_what_rises_each_morning_after_a_night_without_requests_is_no_rise() -> None:
+    def office(time: int) -> float:
+        return 300.0 if 8 <= time % DAY / HOUR < 18 else 1.5
+
+    morning = NOW - 2 * HOUR
+    empty = drawn({"/a": lambda _: 0.0}, morning - 2 * HOUR, 120)
+    for minutes in (empty + drawn({"/a": office}, morning, 30), empty + empty[:30]):
+        table = past({"/a": office}, morning - 2 * HOUR)
+        watch(TrafficDetector(BrokenSettings()), table, morning - 2 * HOUR, minutes)
+        assert Counts(table, morning + 30 * MINUTE, 30, 3).rise([0]) < BACK
 
 
 def test_a_loss_that_becomes_total_after_hours_pages() -> None:
