@@ -223,13 +223,14 @@ class TrafficDetector:
                 words = f"the new level since {time_words(since)}: {loss.finding.words}"
                 yield replace(loss.finding, cleared_unix_nano=now * 10**9, words=words)
                 continue
-            minutes = min(WINDOWS[-1], max(WINDOWS[0], (end - since) // MINUTE))
+            # Nobody knows what was received before the first step: a restart is no loss.
+            watched = (end - max(since, self._started)) // MINUTE
+            minutes = min(WINDOWS[-1], max(WINDOWS[0], watched))
             counts = Counts(table, end, minutes, self._min_days)
+            if loss.quiet is None and columns:
+                loss.quiet = _quiet_of(loss.finding, counts, columns)
             window = counts.window(columns, None, quiet=loss.quiet) if columns else None
-            if window is None:
-                continue
-            if loss.quiet is None:
-                loss.quiet = _quiet_of(loss.finding, window)
+            if window is None or end - WINDOWS[0] * MINUTE < self._started:
                 continue
             if scope in accepted or _is_back(table, counts, columns, window, since):
                 del self._open[scope]
@@ -300,10 +301,9 @@ def _is_back(
     return bool(sums.max() >= BACK) and latest_peak(sums) >= WINDOWS[0]
 
 
-def _quiet_of(finding: Finding, window: Window) -> float:
-    """How quiet the day was at the opening: what was usual then, over other days."""
-    usual = window.usual / window.quiet if window.quiet else window.usual
-    an_hour = usual / window.minutes * HOUR / MINUTE
+def _quiet_of(finding: Finding, counts: Counts, columns: Sequence[int]) -> float:
+    """How quiet the day of a loss is: what was usual when it was seen last, over other days."""
+    an_hour = counts.usual_hour(columns, finding.seen_unix_nano // 10**9)
     return min(1.0, (finding.reference or an_hour) / an_hour) if an_hour else 1.0
 
 

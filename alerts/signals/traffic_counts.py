@@ -143,6 +143,12 @@ class Counts:
         week_ago = float(days[-1])
         return min(median, week_ago + 2 * week_ago**0.5) if is_known[-1] else median
 
+    def usual_hour(self, columns: Sequence[int], end: int) -> float | None:
+        """Usual requests of the hour until a time of the last day; None where nobody knows."""
+        start = end - HOUR
+        is_kept = self._next_hour - start // HOUR * HOUR <= (HOURS - WEEK_HOURS) * HOUR
+        return self._usual(list(columns), start, end) if is_kept else None
+
     def usual_minutes(self, columns: Sequence[int]) -> Floats:
         """Usual requests of each of the last SPAN minutes."""
         hours = self._hours[:, list(columns)].sum(axis=1)

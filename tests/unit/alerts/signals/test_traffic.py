@@ -304,6 +304,25 @@ def test_it_clears_soon_after_the_requests_are_back() -> None:
     assert 10 <= given[-1][0] <= 20
 
 
+@pytest.mark.parametrize(("hour", "down"), [(10, 50), (10, 90), (2, 6 * 60), (12, 10 * 60)])
+def test_a_restart_after_a_while_makes_no_page_of_a_ticket_and_ends_none(
+    hour: int, down: int
+) -> None:
+    """What came meanwhile was not received, and another time of day has other numbers."""
+    at = NOW + (hour - 10) * HOUR
+    routes = dict.fromkeys(ROUTES, lambda time: 4 * by_day(time))
+    lost = {**routes, "/b": lose(0.7, at, routes["/b"])}
+    table, detector = past(routes, at - HOUR), TrafficDetector(BrokenSettings())
+    watch(detector, table, at - HOUR, drawn(routes, at - HOUR, 60, seed=2))
+    *_, (_, before) = watch(detector, table, at, drawn(lost, at, 60, seed=3))
+    table.advance(at + (60 + down) * MINUTE)
+    again = TrafficDetector(BrokenSettings(), [before])
+    given = watch(again, table, table.end, drawn(lost, table.end, 60, seed=4))
+    assert {(found.finding_id, found.kind, found.is_open) for _, found in given} == {
+        (before.finding_id, FindingKind.LIMIT, True)
+    }
+
+
 def test_a_finding_of_an_earlier_life_goes_on() -> None:
     table = past(ROUTES, NOW - HOUR)
     detector = TrafficDetector(BrokenSettings())
