@@ -18,7 +18,7 @@ from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved_words import time_words
 from alerts.signals.settings import BrokenSettings
-from alerts.signals.traffic_counts import DAY_HOURS, DAYS, SPAN, Counts, Window
+from alerts.signals.traffic_counts import BEFORE, DAY_HOURS, DAYS, SPAN, Counts, Window
 from alerts.signals.turning import BACK
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.score import Layer
@@ -63,6 +63,7 @@ class TrafficDetector:
                 scope = (finding.service, finding.environment, TRAFFIC, scope_of(finding.routes))
                 self._open[scope] = _OpenLoss(finding=finding, quiet=None)
         self._started = 0
+        self._is_whole = False
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
         """Checks the windows that end now (seconds), or with the last request.
@@ -74,6 +75,7 @@ class TrafficDetector:
         end = _last_request(table, now)
         if end is None or self._settings.lost_traffic >= 1:
             return self.open
+        self._is_whole = _is_whole(table, end)
         services = _services(table)
         cleared = list(self._update_open(table, services, end, now, accepted))
         for place, routes in services.items():
@@ -175,7 +177,10 @@ class TrafficDetector:
         is_sure = (
             finding.words == ELSEWHERE
             or counts.of_new(others, finding.since_unix_nano // 10**9) >= missing / 2
-            or (is_kept and window.minutes == WINDOWS[-1] and counts.rise(others) >= BACK)
+            or (
+                (is_kept and window.minutes == WINDOWS[-1] and self._is_whole)
+                and counts.rise(others) >= BACK
+            )
         )
         pages = window.is_lost(self._settings.lost_traffic_page) and not (is_kept or is_sure)
         # A page stays a page while it lasts.
@@ -268,10 +273,23 @@ def _services(table: SignalMinutes) -> dict[tuple[str, str], dict[str, int]]:
     return columns
 
 
+def _received(table: SignalMinutes, end: int, minutes: int) -> Floats:
+    """Requests of all services in each of the minutes before `end`."""
+    counted = [column for column, series in enumerate(table.series) if series.rubric == ERROR]
+    return np.asarray(table.by_minute(end, minutes)[0][:, counted].sum(axis=1))
+
+
+def _is_whole(table: SignalMinutes, end: int) -> bool:
+    """Whether something was received all along in the longest window and in the hours before it."""
+    received = np.flatnonzero(_received(table, end, WINDOWS[-1] + BEFORE))
+    return (
+        len(received) > 0 and int(np.diff(received, prepend=-1).max()) <= SILENT_SECONDS // MINUTE
+    )
+
+
 def _last_request(table: SignalMinutes, now: int) -> int | None:
     """The end of what can be judged, in seconds, None while nothing is received."""
-    counted = [column for column, series in enumerate(table.series) if series.rubric == ERROR]
-    minutes = table.by_minute(now, SILENT_SECONDS // MINUTE)[0][:, counted].sum(axis=1)
+    minutes = _received(table, now, SILENT_SECONDS // MINUTE)
     if not minutes.any():
         return None
     silent = int(np.argmax(minutes[::-1] > 0)) * MINUTE

@@ -323,6 +323,19 @@ def test_a_restart_after_a_while_makes_no_page_of_a_ticket_and_ends_none(
     }
 
 
+@pytest.mark.parametrize("down", [30, 120])
+def test_requests_that_come_after_hours_without_any_are_no_other_routes(down: int) -> None:
+    """After a restart all routes rise: nothing was received before."""
+    table, detector = past(ROUTES, NOW - HOUR), TrafficDetector(BrokenSettings())
+    watch(detector, table, NOW - HOUR, drawn(ROUTES, NOW - HOUR, 60, seed=2))
+    lost = {**ROUTES, "/b": lose(0.7, NOW)}
+    *_, (_, before) = watch(detector, table, NOW, drawn(lost, NOW, 60, seed=3))
+    table.advance(NOW + (60 + down) * MINUTE)
+    again = TrafficDetector(BrokenSettings(), [before])
+    given = watch(again, table, table.end, drawn(lost, table.end, 90, seed=4))
+    assert not [minute for minute, finding in given if finding.words.endswith(ELSEWHERE)]
+
+
 def test_a_finding_of_an_earlier_life_goes_on() -> None:
     table = past(ROUTES, NOW - HOUR)
     detector = TrafficDetector(BrokenSettings())
