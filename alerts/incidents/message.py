@@ -207,6 +207,8 @@ def _change(behind: Sequence[Notice], incident: Incident) -> str:
     alike = [change for change in behind if change.kind is first.kind]
     routes = {change.route for change in alike}
     where = f"{len(routes)} routes" if len(routes) > 1 else one_line(first.route, SHORT)
+    # A mark of a deploy concerns all of them, whichever show it.
+    where = where if all(routes) else "all routes"
     shown = [one_line(value, SHORT) for value in (first.before, first.after) if value]
     values = " → ".join(dict.fromkeys(shown))  # cut short, two values may look the same
     # A roll-out reaches a route in steps.
@@ -214,7 +216,7 @@ def _change(behind: Sequence[Notice], incident: Incident) -> str:
     lag = round((incident.since_unix_nano - begun) / 60e9)
     when = f"{lag} min before" if lag > 0 else "at the same time"
     values = f", {values}" if values else ""
-    return f"{first.kind} on {where or 'all routes'}{values}; coincides, {when}"
+    return f"{first.kind} on {where}{values}; coincides, {when}"
 
 
 def _cause(incident: Incident, findings: Sequence[Finding]) -> str:

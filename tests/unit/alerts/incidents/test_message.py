@@ -87,6 +87,17 @@ def test_a_roll_out_in_steps_is_one_change_on_its_routes_from_its_first_step() -
     )
 
 
+def test_a_release_that_is_marked_and_seen_is_on_all_routes() -> None:
+    seen = [
+        notice(route, 0, ChangeKind.RELEASE, before="1", after="2", route=route)
+        for route in ("/ask", "/chat")
+    ]
+    mark = notice("mark:1", -1, ChangeKind.RELEASE, after="2", route="")
+    broken = finding("b", causes=(Cause.GENERATION,), routes=("/ask", "/chat"))
+    ((incident,), _) = folded((), [broken], 10, (mark, *seen))
+    assert message(incident, SETTINGS).changed.startswith("release on all routes, ")
+
+
 @pytest.mark.parametrize("made", [rechunked, invalid_citations, put_back, unexplained])
 def test_the_text_is_that_of_the_snapshot(made: object) -> None:
     """To renew a snapshot, delete it and run this test."""
