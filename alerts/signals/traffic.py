@@ -14,6 +14,7 @@ import numpy as np
 from alerts.deltas.windows import Floats
 from alerts.signals.catalogue import POOL, Accepted, finding_id, scope_of
 from alerts.signals.ceilings import Scope
+from alerts.signals.ends import Ends
 from alerts.signals.levels import latest_peak
 from alerts.signals.minutes import HOUR, MINUTE, SignalMinutes
 from alerts.signals.moved_words import time_words
@@ -36,6 +37,7 @@ NEW_LEVEL_SECONDS = (DAYS // 2 + 1) * DAY_HOURS * HOUR
 """A loss that lasts this long is the new level: most of the days that tell what is usual have it. A
 route that was renamed or given up gets no request that could end its loss."""
 ELSEWHERE = "; other routes of the service get them"
+AS_USUAL = "requests come as usual again"
 ENDED_IN_ONE = "one loss with that on more routes"
 
 
@@ -62,6 +64,7 @@ class TrafficDetector:
             if finding.signal == TRAFFIC and finding.is_open:
                 scope = (finding.service, finding.environment, TRAFFIC, scope_of(finding.routes))
                 self._open[scope] = _OpenLoss(finding=finding, quiet=None)
+        self._back = Ends()
         self._started = 0
         self._is_whole = False
 
@@ -115,6 +118,8 @@ class TrafficDetector:
             whole = of.window(list(routes.values()), accepted.get(scopes[POOL]))
             if whole is not None and self._is_ticket(whole):
                 lost = self._lost_routes(of, routes)
+                if not self._is_news(whole, end, [scopes[route] for route in lost]):
+                    continue
                 scope = scopes[POOL if len(lost) > 1 else next(iter(lost))]
                 if scope not in self._open:
                     yield self._opened(table, of, scope, lost, whole, routes)
@@ -124,13 +129,12 @@ class TrafficDetector:
                 continue
             for of in counts:
                 window = of.window([column], accepted.get(scopes[route]))
-                if window is None or not self._is_ticket(window):
+                if window is None or not self._is_news(window, end, [scopes[route]]):
                     continue
                 rest = of.window([other for other in routes.values() if other != column], None)
                 # Where the others fall, too, it is soon known of all together.
                 if rest is None or rest.share > 1 - self._settings.lost_traffic / 2:
-                    lost = {route: column}
-                    yield self._opened(table, of, scopes[route], lost, window, routes)
+                    yield self._opened(table, of, scopes[route], {route: column}, window, routes)
                 break
 
     def _take_parts(self, scope: Scope, finding: Finding) -> list[Finding]:
@@ -156,6 +160,11 @@ class TrafficDetector:
             if (window := counts.window([column], None)) is not None and window.share <= most
         }
         return lost or routes
+
+    def _is_news(self, window: Window, end: int, scopes: Sequence[Scope]) -> bool:
+        """Whether a window is lost, and holds nothing of a loss from which requests are back."""
+        is_over = end - window.minutes * MINUTE < self._back.last(scopes)
+        return self._is_ticket(window) and not is_over
 
     def _is_ticket(self, window: Window) -> bool:
         return window.is_lost(self._settings.lost_traffic)
@@ -237,13 +246,11 @@ class TrafficDetector:
             window = counts.window(columns, None, quiet=loss.quiet) if columns else None
             if window is None or end - WINDOWS[0] * MINUTE < self._started:
                 continue
-            if scope in accepted or _is_back(table, counts, columns, window, since):
+            back = _back_since(table, counts, columns, window, since)
+            if scope in accepted or back is not None:
                 del self._open[scope]
-                yield replace(
-                    loss.finding,
-                    cleared_unix_nano=now * 10**9,
-                    words="requests come as usual again",
-                )
+                self._back.add(loss.finding, back or now)
+                yield replace(loss.finding, cleared_unix_nano=now * 10**9, words=AS_USUAL)
                 continue
             known = ELSEWHERE if loss.finding.words.endswith(ELSEWHERE) else ""
             finding = replace(loss.finding, words=known)
@@ -309,14 +316,15 @@ def _onset(table: SignalMinutes, counts: Counts, columns: Sequence[int], window:
     return counts.end - latest_peak(np.cumsum(-gains[::-1])[::-1]) * MINUTE
 
 
-def _is_back(
+def _back_since(
     table: SignalMinutes, counts: Counts, columns: Sequence[int], window: Window, since: int
-) -> bool:
-    """Whether usual traffic explains the last ten minutes, or more of them, better."""
+) -> int | None:
+    """Since when, in seconds, usual traffic explains the last ten minutes, or more, better."""
     span = min(SPAN, max(1, (counts.end - since) // MINUTE))
     gains = _gains(table, counts, columns, window)[-span:]
     sums = np.cumsum(gains[::-1])[::-1]
-    return bool(sums.max() >= BACK) and latest_peak(sums) >= WINDOWS[0]
+    steps = latest_peak(sums)
+    return counts.end - steps * MINUTE if sums.max() >= BACK and steps >= WINDOWS[0] else None
 
 
 def _quiet_of(finding: Finding, counts: Counts, columns: Sequence[int]) -> float:

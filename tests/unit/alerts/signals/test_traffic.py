@@ -173,6 +173,23 @@ def test_the_only_route_of_a_service_is_one_finding() -> None:
     assert len({finding.finding_id for _, finding in given}) == 1
 
 
+def test_a_loss_that_is_over_is_not_opened_again_by_what_it_reported() -> None:
+    """Windows of an hour still hold it."""
+    at = {minute: NOW + minute * MINUTE for minute in (40, 90, 150)}
+
+    def twice(time: int) -> float:
+        is_lost = time < at[40] or at[90] <= time < at[150]
+        return 3 * by_day(time) * (0.05 if is_lost else 1)
+
+    busy = dict.fromkeys(ROUTES, lambda time: 3 * by_day(time))
+    given = run(busy, {**busy, "/b": twice}, 240)
+    ends = [(minute, found.finding_id) for minute, found in given if not found.is_open]
+    assert [50 <= ends[0][0] <= 60, 160 <= ends[1][0] <= 170] == [True, True]
+    (second,) = {found.since_unix_nano for minute, found in given if minute > ends[0][0]}
+    assert abs(second // 10**9 - at[90]) <= 2 * MINUTE
+    assert len(ends) == len(dict(ends)) == 2
+
+
 def test_requests_that_moved_to_another_route_page_nobody() -> None:
     moved = {**ROUTES, "/a": lambda time: 2 * by_day(time), "/b": lose(1.0, NOW)}
     given = run(ROUTES, moved, 60)
