@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from alerts.audits.decide import is_small
@@ -18,7 +19,7 @@ from alerts.incidents.suspects import (
     share_a_route,
     undoes,
 )
-from ragvigil.model.audit import Audit
+from ragvigil.model.audit import Audit, AuditResult
 from ragvigil.model.finding import PAGES, Finding, FindingKind
 from ragvigil.model.incident import Incident
 from ragvigil.model.notice import Notice
@@ -229,27 +230,46 @@ def _is_settled(fix: Notice, audits: Iterable[Audit], now: int) -> bool:
 
 
 def only_takes_back(finding: Finding, audits: Collection[Audit], changes: Changes) -> bool:
-    """Whether an audit's drop after a fix is no more than what the change had gained.
+    """Whether an audit's drop after a fix may be no more than what the change had gained.
 
     A change may raise one rubric while it lowers others: shorter chunks are relevant as a whole,
     and hold too little. Put back, it takes back the gain, and nothing is worse than it was before.
     """
     of_fix = next((audit for audit in audits if _is_of(finding, audit)), None)
-    if of_fix is None or finding.value is None or finding.reference is None:
+    if of_fix is None:
         return False
     own = [change for change in changes.all if change.notice_id in of_fix.sources]
     if not own or not all(is_fix(change, changes.all) for change in own):
         return False
     undone = {change.notice_id for change in changes.all if any(undoes(fix, change) for fix in own)}
-    gains = [
-        result.change
-        for audit in audits
-        if not undone.isdisjoint(audit.sources)
-        for result in audit.results
-        if result.rubric == finding.signal and result.change is not None
-    ]
-    drop = finding.reference - finding.value
-    return any(gain > 0 and drop - gain < SAME for gain in gains)
+    of_undone = [audit for audit in audits if not undone.isdisjoint(audit.sources)]
+    return any(
+        _may_cancel(gain, loss)
+        for loss in _results(of_fix, finding.signal)
+        for audit in of_undone
+        for gain in _results(audit, finding.signal)
+    )
+
+
+def _results(audit: Audit, rubric: str) -> Iterator[AuditResult]:
+    """What an audit measured of a rubric; nothing before its first pair."""
+    return (each for each in audit.results if each.rubric == rubric and each.change is not None)
+
+
+def _may_cancel(gain: AuditResult, loss: AuditResult) -> bool:
+    """Whether a loss is not surely greater than a gain: each is known from some pairs only."""
+    assert gain.change is not None
+    assert loss.change is not None
+    error = math.hypot(_half(gain), _half(loss))
+    return -(gain.change + loss.change) - error < SAME
+
+
+def _half(result: AuditResult) -> float:
+    """Half of an interval, its wider side."""
+    assert result.change is not None
+    assert result.low is not None
+    assert result.high is not None
+    return max(result.change - result.low, result.high - result.change)
 
 
 def _is_of(finding: Finding, audit: Audit) -> bool:

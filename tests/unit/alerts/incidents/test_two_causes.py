@@ -252,20 +252,27 @@ def test_a_context_that_is_used_less_may_be_of_documents_that_are_gone() -> None
     assert len(found) == 1
 
 
-@pytest.mark.parametrize(("gained", "opened"), [(0.09, 0), (0.02, 1), (-0.05, 1)])
+@pytest.mark.parametrize(
+    ("gained", "lost", "opened"),
+    [(0.09, 0.08, 0), (0.06, 0.1, 0), (0.02, 0.15, 1), (-0.05, 0.08, 1)],
+)
 def test_a_fix_that_takes_back_what_its_change_had_gained_made_nothing_worse(
-    gained: float, opened: int
+    gained: float, lost: float, opened: int
 ) -> None:
+    """Each is known to 5 points, so that 4 points between them are no loss."""
     cut = notice("cut", 0, ChangeKind.RECHUNKED, before="chunks of 240", after="chunks of 120")
     back = notice("back", 90, ChangeKind.RECHUNKED, before="chunks of 120", after="chunks of 240")
     first = replace(dropped("context_relevance", gained), state=AuditState.STEADY)
     of_cut = replace(audit_of_reranker(first), sources=("cut",), ended_unix_nano=at(45))
-    of_back = replace(audit_of_reranker(), audit_id="b", sources=("back",), anchor_unix_nano=at(90))
-    lost = finding(
+    second = dropped("context_relevance", -lost)
+    of_back = replace(
+        audit_of_reranker(second), audit_id="b", sources=("back",), anchor_unix_nano=at(90)
+    )
+    drop = finding(
         "audit-b-context_relevance", 90, kind=FindingKind.AUDIT, signal="context_relevance",
-        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,), value=0.55, reference=0.63,
+        layer=Layer.RETRIEVAL, causes=(Cause.RETRIEVAL,), value=0.8 - lost, reference=0.8,
     )  # fmt: skip
-    incidents, _ = folded((), [lost], 130, (cut, back), (of_cut, of_back))
+    incidents, _ = folded((), [drop], 130, (cut, back), (of_cut, of_back))
     assert len(incidents) == opened
 
 
