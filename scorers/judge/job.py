@@ -298,6 +298,6 @@ class JudgeJob:
             write=self._deliver,
             clock=self._clock,
             rounds=settings.rounds,
-            at_once=2 * settings.concurrency,
+            at_once=settings.concurrency,
             budget=client.budget,
         )

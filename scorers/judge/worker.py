@@ -7,6 +7,7 @@ are in the cache, and scores replace themselves, so that nothing counts twice.
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -58,8 +59,8 @@ class Verdicts:
 class Judge:
     """Judges queued records on one event loop; `read` and `write` block, so they run in threads.
 
-    `families` returns what is asked now. At most `at_once` records are judged at a time, and half
-    as many keep the model busy; the client bounds the calls.
+    `families` returns what is asked now. `at_once` records keep the model busy; up to twice as many
+    are in work, so that it stays busy while others are read. The client bounds the calls.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Judge:
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Verdicts] = []
         self._since = clock()
-        self._next_read = self._since
+        self._few_read = -math.inf
         metrics.REPEATED.inc(queue.repeated)
 
     async def run(self, stop: Event) -> None:
@@ -148,12 +149,13 @@ class Judge:
 
     def _due(self) -> list[QueuedRecord]:
         """Records to judge now: what half of the room or some seconds have brought together."""
-        now, room = self._clock(), self._at_once - len(self._tasks)
-        if 2 * room < self._at_once or now < self._next_read:
+        now, room = self._clock(), 2 * self._at_once - len(self._tasks)
+        # A clock that was set back makes nothing wait.
+        if room < self._at_once or 0 <= now - self._few_read < READ_SECONDS:
             return []
         due = self._queue.due(now, room)
-        if due and 2 * len(due) < self._at_once:
-            self._next_read = now + READ_SECONDS
+        if 0 < len(due) < self._at_once:
+            self._few_read = now
         return due
 
     def _tell(self) -> None:

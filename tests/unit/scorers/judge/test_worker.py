@@ -123,7 +123,7 @@ async def working(
             write=bench.write,
             clock=lambda: bench.now,
             rounds=3,
-            at_once=8,
+            at_once=4,
             budget=client.budget,
         )
         yield bench
@@ -167,6 +167,16 @@ async def test_few_records_that_come_one_by_one_are_read_together() -> None:
         await bench.steps()
         assert bench.reads == [1, 3]
         assert len(bench.written) == 4
+
+
+async def test_a_clock_that_is_set_back_lets_no_record_wait() -> None:
+    async with working(["groundedness"]) as bench:
+        bench.add(RECORD)
+        await bench.judge.step()
+        bench.add(replace(RECORD, trace_id="later"))
+        bench.now -= 600
+        await bench.judge.step()
+        assert bench.reads == [1, 1]
 
 
 async def test_many_records_are_read_as_soon_as_half_of_the_room_is_free() -> None:
