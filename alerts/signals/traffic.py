@@ -66,7 +66,6 @@ class TrafficDetector:
                 self._open[scope] = _OpenLoss(finding=finding, quiet=None)
         self._back = Ends()
         self._started = 0
-        self._is_whole = False
 
     def step(self, table: SignalMinutes, now: int, accepted: Accepted) -> tuple[Finding, ...]:
         """Checks the windows that end now (seconds), or with the last request.
@@ -78,7 +77,6 @@ class TrafficDetector:
         end = _last_request(table, now)
         if end is None or self._settings.lost_traffic >= 1:
             return self.open
-        self._is_whole = _is_whole(table, end)
         services = _services(table)
         cleared = list(self._update_open(table, services, end, now, accepted))
         for place, routes in services.items():
@@ -170,7 +168,12 @@ class TrafficDetector:
         return window.is_lost(self._settings.lost_traffic)
 
     def _judged(
-        self, finding: Finding, counts: Counts, window: Window, routes: Mapping[str, int]
+        self,
+        table: SignalMinutes,
+        finding: Finding,
+        counts: Counts,
+        window: Window,
+        routes: Mapping[str, int],
     ) -> Finding:
         """A page where nearly all is lost, unless the other routes of the service got it.
 
@@ -187,8 +190,9 @@ class TrafficDetector:
             finding.words == ELSEWHERE
             or counts.of_new(others, finding.since_unix_nano // 10**9) >= missing / 2
             or (
-                (is_kept and window.minutes == WINDOWS[-1] and self._is_whole)
+                (is_kept and window.minutes == WINDOWS[-1])
                 and counts.rise(others) >= BACK
+                and _is_whole(table, counts.end)
             )
         )
         pages = window.is_lost(self._settings.lost_traffic_page) and not (is_kept or is_sure)
@@ -217,7 +221,7 @@ class TrafficDetector:
             layer=Layer.CROSS_CUTTING,
             since_unix_nano=onset * 10**9,
         )
-        return scope, self._judged(finding, counts, window, all_routes), window
+        return scope, self._judged(table, finding, counts, window, all_routes), window
 
     def _update_open(
         self,
@@ -254,7 +258,7 @@ class TrafficDetector:
                 continue
             known = ELSEWHERE if loss.finding.words.endswith(ELSEWHERE) else ""
             finding = replace(loss.finding, words=known)
-            judged = self._judged(finding, counts, window, routes)
+            judged = self._judged(table, finding, counts, window, routes)
             loss.finding = _with_numbers(judged, window, now)
 
 
