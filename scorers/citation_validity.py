@@ -212,12 +212,11 @@ class CitationChecks:
 
     def _is_translated(self, quote: str, named: Sequence[str]) -> bool:
         """Whether a quotation is in another language than the chunks that it is cited from."""
-        own = language(quote, LEAST_TRANSLATED)
-        if own is None:
-            return False
         texts = (chunk.content or "" for chunk in self._record.context if chunk.chunk_id in named)
-        others = [language(text) for text in texts]
-        return all(other is not None and not are_alike(own, other) for other in others)
+        others = [language(text) for text in texts]  # first: chunks recur, quotations do not
+        if None in others or (own := language(quote, LEAST_TRANSLATED)) is None:
+            return False
+        return not any(are_alike(own, other) for other in others if other)
 
     @cached_property
     def _question(self) -> ChunkText:

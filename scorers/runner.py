@@ -20,6 +20,9 @@ from scorers.settings import ScorersSettings
 log = structlog.get_logger()
 
 TOOK_TOO_LONG = "took too long"
+AT_ONCE = 32
+"""Records that a scorer reads before the next one does: few enough that what several scorers make
+of a record is still cached."""
 
 
 class UnknownRubric(ValueError):
@@ -138,12 +141,19 @@ class Runner:
     def score_each(
         self, records: Sequence[RagRecord], beat: Callable[[], object] = lambda: None
     ) -> list[tuple[Score, ...]]:
-        """The scores of each record. Each scorer runs on all records in turn (ADR 18).
+        """The scores of each record. Each scorer runs on AT_ONCE records in turn (ADR 18).
 
         A scorer whose attribute `is_sparse` is true is for few records, and the rest have no score
         of it: a reason on each of them would be most of what is stored.
         Calls `beat` after every scorer of every record.
         """
+        groups = (records[first : first + AT_ONCE] for first in range(0, len(records), AT_ONCE))
+        rows = [row for group in groups for row in self._score_group(group, beat)]
+        return [tuple(filter(self._is_kept, row)) for row in rows] if self._sparse else rows
+
+    def _score_group(
+        self, records: Sequence[RagRecord], beat: Callable[[], object]
+    ) -> list[tuple[Score, ...]]:
         seconds = [0.0] * len(records)
         columns = []
         limit, cpu_began = self._settings.seconds_a_record, self._cpu_clock()
@@ -161,10 +171,7 @@ class Runner:
             columns.append(column)
         if self._cpu_clock() - cpu_began > limit:
             self._name_slow(records, seconds)
-        rows: list[tuple[Score, ...]] = (
-            list(zip(*columns, strict=True)) if columns else [()] * len(records)
-        )
-        return [tuple(filter(self._is_kept, row)) for row in rows] if self._sparse else rows
+        return list(zip(*columns, strict=True)) if columns else [()] * len(records)
 
     def _is_kept(self, score: Score) -> bool:
         applies = score.value is not None or bool(score.label)

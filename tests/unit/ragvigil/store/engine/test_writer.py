@@ -64,14 +64,27 @@ def test_one_bad_row_goes_to_quarantine_and_the_rest_is_stored(
     assert '"TraceId"' in str(row)
 
 
+LONG = "a" * 2_000_001
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("SpanName", LONG),
+        ("SpanAttributes", {"text": LONG}),
+        ("SpanAttributes", {LONG: "text"}),
+        ("Events.Name", [LONG]),
+        ("Events.Attributes", [{"text": LONG}]),
+    ],
+)
 def test_a_text_that_the_driver_has_no_memory_for_costs_its_own_row(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, column: str, value: object
 ) -> None:
     """It would write past the memory that it did not get, and the process would end."""
     monkeypatch.setattr("ragvigil.store.engine.writer.MOST_CHARACTERS", 2_000_000)
     whole = batch(0, 50)
     spans = list(whole.rows["spans"].values)
-    spans[37] = spoiled(spans[37], "SpanAttributes", {"text": "a" * 2_000_001})
+    spans[37] = spoiled(spans[37], column, value)
     written = store.write(
         dataclasses.replace(whole, rows={**whole.rows, "spans": Rows(SPAN_COLUMNS, spans)})
     )
