@@ -45,6 +45,8 @@ ROLLUP_SHARE = 0.05
 """Each run counts the current minute again and writes parts that the engine must merge: at 50
 answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
+WATCH_TURNS = 2
+"""The same of watch and deltas: their queries took a fifth of the store's thread at full rate."""
 PAGES_FIRST_SECONDS = 1.0
 """After a start: people open pages of a daemon that has just come back."""
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
@@ -107,7 +109,7 @@ def periodic_jobs(
     clock: Clock = time.time,
     roles: Collection[Role] = ROLES_OF_ONE,
 ) -> list[Job]:
-    """The jobs of these roles; long ones and roll-ups wait while the pipeline is behind."""
+    """The jobs of these roles; long ones wait while the pipeline is behind, others some turns."""
     roll_ups = RollUps(store, parts.dirty_minutes, undone_since(settings, clock))
 
     rollups_job = Job(
@@ -117,10 +119,11 @@ def periodic_jobs(
         runs_at_stop=True,
         most_share=ROLLUP_SHARE,
     )
+    watch = Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run)
     jobs = [
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
-        Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
-        _delta_job(settings, store, parts, scores, clock),
+        _gives_way(watch, pipeline, WATCH_TURNS),
+        _gives_way(_delta_job(settings, store, parts, scores, clock), pipeline, WATCH_TURNS),
         _slice_job(settings, store, clock, parts.jobs.watch),
         Job(
             name="page_reads",

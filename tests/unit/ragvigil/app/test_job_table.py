@@ -215,6 +215,22 @@ async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
     assert scores_in_roll_ups(core.store) == 1
 
 
+@pytest.mark.parametrize("name", ["watch", "deltas"])
+async def test_the_watch_runs_at_every_third_turn_while_the_core_is_behind(
+    core: Core, jobs: dict[str, Callable[[], object]], name: str
+) -> None:
+    def put_off() -> float:
+        return REGISTRY.get_sample_value("ragvigil_jobs_put_off_total", {"job": name}) or 0.0
+
+    before = put_off()
+    core.pipeline.is_behind = True
+    counts = []
+    for _ in range(4):
+        jobs[name]()
+        counts.append(put_off() - before)
+    assert counts == [1, 2, 2, 3]
+
+
 async def test_the_size_of_the_store_is_shown_without_waiting_for_the_retention(
     core: Core, jobs: dict[str, Callable[[], object]]
 ) -> None:
