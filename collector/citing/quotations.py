@@ -99,7 +99,7 @@ def _is_quote(text: str) -> bool:
     """Whether a text in quotation marks may be a passage: long enough, no title and no input."""
     if OPTION.search(text) or _is_path(text):
         return False
-    if sum(ord(character) > 0x2E7F for character in text) > len(text) / 2:
+    if not text.isascii() and sum(c > "\u2e7f" for c in text) > len(text) / 2:
         has_number = any(map(str.isdecimal, text))
         return len(text) >= (LEAST_UNSPACED_WITH_NUMBER if has_number else LEAST_UNSPACED)
     words = [word for word in map(_bare, text.split()) if word]
