@@ -46,7 +46,8 @@ ROLLUP_SHARE = 0.05
 answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
 WATCH_TURNS = 2
-"""The same of watch and deltas: their queries took a fifth of the store's thread at full rate."""
+"""The same of watch, deltas and what is read ahead for pages: their queries took a fifth of the
+store's thread at full rate."""
 PAGES_FIRST_SECONDS = 1.0
 """After a start: people open pages of a daemon that has just come back."""
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
@@ -120,17 +121,18 @@ def periodic_jobs(
         most_share=ROLLUP_SHARE,
     )
     watch = Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run)
+    page_reads = Job(
+        name="page_reads",
+        every_seconds=PAGES_SECONDS,
+        function=partial(_read_pages_ahead, store, clock),
+        first_seconds=PAGES_FIRST_SECONDS,
+    )
     jobs = [
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
         _gives_way(watch, pipeline, WATCH_TURNS),
         _gives_way(_delta_job(settings, store, parts, scores, clock), pipeline, WATCH_TURNS),
         _slice_job(settings, store, clock, parts.jobs.watch),
-        Job(
-            name="page_reads",
-            every_seconds=PAGES_SECONDS,
-            function=partial(_read_pages_ahead, store, clock),
-            first_seconds=PAGES_FIRST_SECONDS,
-        ),
+        _gives_way(page_reads, pipeline, WATCH_TURNS),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_rubric_jobs(settings, parts),

@@ -215,8 +215,8 @@ async def test_roll_ups_wait_a_few_turns_only_while_the_core_is_behind(
     assert scores_in_roll_ups(core.store) == 1
 
 
-@pytest.mark.parametrize("name", ["watch", "deltas"])
-async def test_the_watch_runs_at_every_third_turn_while_the_core_is_behind(
+@pytest.mark.parametrize("name", ["watch", "deltas", "page_reads"])
+async def test_what_reads_much_runs_at_every_third_turn_while_the_core_is_behind(
     core: Core, jobs: dict[str, Callable[[], object]], name: str
 ) -> None:
     def put_off() -> float:
