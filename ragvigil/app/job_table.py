@@ -45,9 +45,8 @@ ROLLUP_SHARE = 0.05
 """Each run counts the current minute again and writes parts that the engine must merge: at 50
 answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
-WATCH_TURNS = 2
-"""The same of watch, deltas and what is read ahead for pages: their queries took a fifth of the
-store's thread at full rate."""
+READING_TURNS = 2
+"""The same of jobs that read much: at full rate they took a fifth of the store's thread."""
 PAGES_FIRST_SECONDS = 1.0
 """After a start: people open pages of a daemon that has just come back."""
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0
@@ -120,19 +119,10 @@ def periodic_jobs(
         runs_at_stop=True,
         most_share=ROLLUP_SHARE,
     )
-    watch = Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run)
-    page_reads = Job(
-        name="page_reads",
-        every_seconds=PAGES_SECONDS,
-        function=partial(_read_pages_ahead, store, clock),
-        first_seconds=PAGES_FIRST_SECONDS,
-    )
     jobs = [
         _gives_way(rollups_job, pipeline, ROLLUP_TURNS),
-        _gives_way(watch, pipeline, WATCH_TURNS),
-        _gives_way(_delta_job(settings, store, parts, scores, clock), pipeline, WATCH_TURNS),
+        *_reading_jobs(settings, store, parts, pipeline, scores, clock),
         _slice_job(settings, store, clock, parts.jobs.watch),
-        _gives_way(page_reads, pipeline, WATCH_TURNS),
         *_upkeep_jobs(settings, store, balance),
         *_question_jobs(parts.jobs),
         *_rubric_jobs(settings, parts),
@@ -142,6 +132,28 @@ def periodic_jobs(
     if Role.ANALYST not in roles:
         jobs = [job for job in jobs if job.name in OF_EVERY_ROLE]
     return [_gives_way(job, pipeline) if job.is_long else job for job in jobs]
+
+
+def _reading_jobs(
+    settings: Settings,
+    store: Store,
+    parts: CoreParts,
+    pipeline: Pipeline,
+    scores: ScoreMetrics,
+    clock: Clock,
+) -> list[Job]:
+    """Those that read much of the store."""
+    jobs = [
+        Job(name="watch", every_seconds=WATCH_SECONDS, function=parts.jobs.watch.run),
+        _delta_job(settings, store, parts, scores, clock),
+        Job(
+            name="page_reads",
+            every_seconds=PAGES_SECONDS,
+            function=partial(_read_pages_ahead, store, clock),
+            first_seconds=PAGES_FIRST_SECONDS,
+        ),
+    ]
+    return [_gives_way(job, pipeline, READING_TURNS) for job in jobs]
 
 
 def _read_pages_ahead(store: Store, clock: Clock) -> None:
