@@ -1,9 +1,9 @@
 """Requests of a window, and how many are usual in the same minutes of other days. Pure.
 
-Usual is the median of the same minutes on the last days, and no more than a week ago; times how the
-two hours before the window compare with the same hours, where they were fewer: a quiet day, a
-weekend or a holiday is no loss. Both counts scatter more than independent requests; by how much is
-read off the past week.
+Usual is the median of the same minutes on the last days, or what came a week ago where that was
+clearly less; times how the two hours before the window compare with the same hours, where they were
+fewer: a quiet day, a weekend or a holiday is no loss. Both counts scatter more than independent
+requests; by how much is read off the past week.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alerts.deltas.windows import Floats
 from alerts.signals.minutes import HOUR, HOURS, MINUTE, SignalMinutes
@@ -139,9 +140,7 @@ class Counts:
             is_known &= at > begun
         if int(is_known.sum()) < self._min_days:
             return None
-        median = float(np.median(days[is_known]))
-        week_ago = float(days[-1])
-        return min(median, week_ago + 2 * week_ago**0.5) if is_known[-1] else median
+        return float(_usual_of(days, is_known))
 
     def usual_hour(self, columns: Sequence[int], end: int) -> float | None:
         """Usual requests of the hour until a time of the last day; None where nobody knows."""
@@ -154,7 +153,8 @@ class Counts:
         hours = self._hours[:, list(columns)].sum(axis=1)
         at = HOURS - 1 - np.arange(SPAN // 60 + 1)[::-1]
         days = hours[at[None, :] - DAY_HOURS * np.arange(1, DAYS + 1)[:, None]]
-        by_hour = np.median(days[days.sum(axis=1) > 0], axis=0) if days.any() else days[0]
+        is_known = days.sum(axis=1) > 0
+        by_hour = _usual_of(days, is_known) if is_known.any() else days[0]
         cut = (self._next_hour - self.end) // MINUTE
         by_minute = np.repeat(by_hour / 60, 60)
         return np.asarray(by_minute[: len(by_minute) - cut][-SPAN:])
@@ -177,3 +177,11 @@ class Counts:
             return 1.0
         # Half of the hours lie over what was foretold, and count nothing; the worst are incidents.
         return float(np.clip(2 * off[: int(0.95 * len(off)) + 1].mean(), 1.0, MOST_SCATTER))
+
+
+def _usual_of(days: Floats, is_known: NDArray[np.bool_]) -> Floats:
+    """Usual requests by those of the last DAYS days, the last of which is a week ago."""
+    median, week_ago = np.median(days[is_known], axis=0), days[-1]
+    # Not more than a week ago by chance: what chance may add to few requests is soon half of them.
+    is_quieter = is_known[-1] & (week_ago + 2 * np.sqrt(week_ago) < median)
+    return np.where(is_quieter, week_ago, median)

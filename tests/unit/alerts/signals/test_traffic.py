@@ -282,6 +282,40 @@ def test_a_day_that_is_quiet_from_its_morning_on_is_no_loss() -> None:
     assert not watch(TrafficDetector(BrokenSettings()), past(holiday, morning), morning, day, 5)
 
 
+SATURDAY = next(
+    day for day in range(START // DAY * DAY + 8 * DAY, START + 16 * DAY, DAY) if day // DAY % 7 == 2
+)
+
+
+def quiet_saturdays(time: int) -> float:
+    """450 requests an hour, 150 on two days of the week."""
+    return 150 if time // DAY % 7 in (2, 3) else 450
+
+
+def test_a_loss_on_a_saturday_pages_and_ends_with_it() -> None:
+    at = SATURDAY + 13 * HOUR
+    end = at + 2 * HOUR
+
+    def volume(time: int) -> float:
+        return quiet_saturdays(time) * (0.1 if at <= time < end else 1.0)
+
+    given = run({"/a": quiet_saturdays}, {"/a": volume}, 180, at=at)
+    pages = [minute for minute, finding in given if finding.kind is FindingKind.BROKEN]
+    cleared = [minute for minute, finding in given if finding.cleared_unix_nano]
+    assert pages[0] <= 20
+    assert 120 < cleared[0] <= 140
+
+
+def test_a_lull_of_ten_minutes_on_a_saturday_is_no_loss() -> None:
+    """25 requests are usual; of what came a week ago chance could have taken ten."""
+    at = SATURDAY + 13 * HOUR
+    table = past({"/a": quiet_saturdays}, at - HOUR)
+    detector = TrafficDetector(BrokenSettings())
+    normal = [{named(ERROR, "/a"): rate(0, 2.5)} for _ in range(60)]
+    lull = [{named(ERROR, "/a"): rate(0, float(n))} for n in (1, 0, 1, 0, 1, 0, 1, 0, 1, 0)]
+    assert not watch(detector, table, at - HOUR, [*normal, *lull, *normal[:2]])
+
+
 @pytest.mark.slow
 def test_nights_and_weekends_are_no_loss() -> None:
     volumes = dict.fromkeys(ROUTES, weekly)
