@@ -214,9 +214,10 @@ class CitationChecks:
         """Whether a quotation is in another language than the chunks that it is cited from."""
         texts = (chunk.content or "" for chunk in self._record.context if chunk.chunk_id in named)
         others = [language(text) for text in texts]  # first: chunks recur, quotations do not
-        if None in others or (own := language(quote, LEAST_TRANSLATED)) is None:
+        if None in others:
             return False
-        return not any(are_alike(own, other) for other in others if other)
+        own = language(quote, LEAST_TRANSLATED)
+        return own is not None and not any(other and are_alike(own, other) for other in others)
 
     @cached_property
     def _question(self) -> ChunkText:

@@ -182,6 +182,6 @@ class Counts:
 def _usual_of(days: Floats, is_known: NDArray[np.bool_]) -> Floats:
     """Usual requests by those of the last DAYS days, the last of which is a week ago."""
     median, week_ago = np.median(days[is_known], axis=0), days[-1]
-    # Not more than a week ago by chance: what chance may add to few requests is soon half of them.
+    # As it is, without the most that chance allows: of few requests that is half as many again.
     is_quieter = is_known[-1] & (week_ago + 2 * np.sqrt(week_ago) < median)
     return np.where(is_quieter, week_ago, median)

@@ -46,8 +46,8 @@ ROLLUP_SHARE = 0.05
 answers a second a run every two seconds took 5 s of the store's thread a minute."""
 WATCH_SECONDS, SEGMENTS_SECONDS, PAGES_SECONDS = 10.0, 10.0, 60.0
 READING_TURNS = 1
-"""The same of jobs that read much: at full rate they took a fifth of the store's thread. With more
-turns more answers would wait for the notices than may."""
+"""How many times in a row jobs that read much are put off while the core is behind: at full rate
+they took a fifth of the store's thread. With more turns the notices would lose answers."""
 PAGES_FIRST_SECONDS = 1.0
 """After a start: people open pages of a daemon that has just come back."""
 ISSUES_SECONDS, CLUSTERS_SECONDS = 60.0, 600.0

@@ -225,7 +225,7 @@ def longest_text(values: Iterable[Any], kind: ClickHouseType) -> int:
     """Characters of the longest text of a column, in lists and mappings too.
 
     Goes by the column's type and not by each value's own: a batch has half a million values.
-    Raises TypeError for a value of another type.
+    Raises TypeError or AttributeError for a value of another type.
     """
     from clickhouse_connect.datatypes.container import Array, Map
     from clickhouse_connect.datatypes.string import String

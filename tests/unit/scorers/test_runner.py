@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import pytest
 from pydantic import ValidationError
 
-from ragvigil.model.record import Absent, RagRecord
+from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
+from scorers import chunk_utilization
 from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 from scorers.rubric import BadRubric, load_rubrics, parse_rubric
 from scorers.runner import Runner, UnknownRubric, load_scorers
@@ -239,3 +240,32 @@ def test_a_bad_rubric_is_refused_in_one_sentence(change: str, message: str) -> N
 def test_a_rubric_that_needs_an_unknown_field_is_refused() -> None:
     with pytest.raises(BadRubric, match=r"a\.toml: needs: a record has no field answers"):
         parse_rubric(RUBRIC.replace('["answer"]', '["answers"]'), "a.toml")
+
+
+def test_what_two_scorers_make_of_an_answer_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many records are scored together."""
+    compared: list[str] = []
+
+    def compare(answer: str, chunks: tuple[str, ...]) -> chunk_utilization.Comparison:
+        compared.append(answer)
+        return chunk_utilization._compare(answer, chunks)
+
+    cached = lru_cache(maxsize=chunk_utilization.CACHED_ANSWERS)(compare)
+    monkeypatch.setattr(chunk_utilization, "_cached_comparison", cached)
+    chunk = Document(chunk_id="a", content="Refunds take five days.")
+    citation = Citation(target="a", chunk_id="a", claim_start=0, claim_end=20)
+    answered = [
+        RagRecord(
+            record_id=f"{number}",
+            trace_id="1",
+            query="How long do refunds take?",
+            context=(chunk,),
+            citations=(citation,),
+            answer=f"Refunds take five days, says page {number} [a].",
+        )
+        for number in range(200)
+    ]
+    rubrics = ("chunk_utilization", "source_attribution")
+    both = [scorer for scorer in load_scorers() if scorer.rubric in rubrics]
+    Runner(both).score_each(answered)
+    assert len(compared) == len(answered)
