@@ -199,8 +199,9 @@ class Pipeline:
         if is_suspect:  # with nothing else under way: what ends the core then is the suspect
             self._parts.sink.finish(FINISH_SECONDS)
             self._parts.scorer.prepare()
-        if unscored := self._settle_stored(closings):
-            (self._give_to_pool if helps and not is_suspect else self._score)(unscored)
+        with self._parts.quarantine.trial(closings):
+            if unscored := self._settle_stored(closings):
+                (self._give_to_pool if helps and not is_suspect else self._score)(unscored)
         is_busy = self._score_large() or bool(closings)
         self._collect()
         return is_busy
@@ -267,7 +268,7 @@ class Pipeline:
             return []
         if parts.quarantine.is_suspect(frame):
             parts.sink.finish(FINISH_SECONDS)
-        with parts.heartbeat.reads(frame.seq):
+        with parts.quarantine.trial([frame]), parts.heartbeat.reads(frame.seq):
             return parts.fetcher.arrivals(frame)
 
     def _unread(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -36,6 +37,15 @@ class Quarantine:
     def holds(self, item: Frame | Closing) -> bool:
         """Whether it is left out, because the core ended in it too often."""
         return self._suspects.is_quarantined(_unit(item))
+
+    @contextmanager
+    def trial(self, items: Sequence[Frame | Closing]) -> Iterator[None]:
+        """What is suspected of these, and the block gets through, is suspected no longer.
+
+        A suspect must be alone in work.
+        """
+        yield
+        self._suspects.forgive(map(_unit, items))
 
     def keep(self, seqs: Iterable[int]) -> None:
         """Copies the requests of these frames to `quarantine/`, as they were acknowledged."""

@@ -1,13 +1,14 @@
 """Frames and traces that the core was working on when it ended, and those it ended in too often.
 
-The intake writes the file when the core has ended, the core reads it at its start (ADR 21).
+The intake blames when the core has ended; the core reads the file at its start, and forgives
+what it got through (ADR 21).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -36,8 +37,8 @@ class CoreEnd(StrEnum):
 
 POINTS = {CoreEnd.ASKED: 0, CoreEnd.STALLED: 2, CoreEnd.CRASHED: 2, CoreEnd.KILLED: 1}
 QUARANTINED_AT = 4
-"""Two ends that the work in hand must have caused, or four that came from outside: an operator's
-`kill -9` finds the same trace alone in work by chance, a trace that takes all memory always."""
+"""Two ends that the work in hand must have caused, or four that came from outside, and not once
+got through in between: a trace that takes all memory never is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,7 @@ class Suspects:
         """
         if not units or not POINTS[end]:
             return []
+        self._suspects = _read(self._path)  # the core may have forgiven some since
         guilty = []
         for unit in units:
             before = self._suspects.pop(unit, Suspect())
@@ -91,19 +93,32 @@ class Suspects:
         self._write()
         return guilty
 
+    def forgive(self, units: Iterable[str]) -> None:
+        """Notes that the core got through these units, alone in work: none of them ended it.
+
+        What is quarantined stays so. A power cut may undo this: they are tried once more then.
+        """
+        innocent = [unit for unit in units if unit in self._suspects]
+        innocent = [unit for unit in innocent if not self._suspects[unit].is_quarantined]
+        for unit in innocent:
+            del self._suspects[unit]
+        if innocent:
+            self._write(is_durable=False)
+
     def _forget(self) -> None:
         spare = [unit for unit, suspect in self._suspects.items() if not suspect.is_quarantined]
         for unit in spare[: max(0, len(self._suspects) - MOST)]:
             del self._suspects[unit]
 
-    def _write(self) -> None:
+    def _write(self, *, is_durable: bool = True) -> None:
         rows = {unit: asdict(suspect) for unit, suspect in self._suspects.items()}
         draft = self._path.with_suffix(".draft")
         try:
             with draft.open("w", encoding="utf-8") as file:
                 json.dump(rows, file)
                 file.flush()
-                os.fsync(file.fileno())
+                if is_durable:
+                    os.fsync(file.fileno())
             draft.replace(self._path)
         except OSError as error:
             log.error(

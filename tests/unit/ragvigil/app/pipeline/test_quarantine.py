@@ -47,6 +47,22 @@ async def test_a_suspect_is_scored_alone_and_in_its_turn(
     assert len(core.rows("traces")) == 5
 
 
+async def test_what_kills_find_in_work_again_and_again_but_the_core_gets_through_is_kept(
+    tmp_path: Path, store: Store
+) -> None:
+    core = await Core.born(tmp_path, store)
+    seq = await core.send(1, answer())
+    intake = Suspects(tmp_path)
+    for _ in range(6):  # each kills a core before its rows are in the store
+        assert intake.blame([frame_unit(seq)], CoreEnd.KILLED) == []
+        assert intake.blame([unit(1)], CoreEnd.KILLED) == []
+        core = core.restarted()
+        core.pass_time(5)
+    assert len(core.rows("traces")) == 1
+    assert not Suspects(tmp_path).is_suspect(unit(1))
+    assert not Suspects(tmp_path).is_suspect(frame_unit(seq))
+
+
 async def test_what_is_loaded_once_is_loaded_before_a_suspect_is_in_work(
     tmp_path: Path, store: Store, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,22 @@ def test_of_several_in_work_none_is_quarantined_however_often(tmp_path: Path) ->
     assert not suspects.is_quarantined(INNOCENT)
 
 
+def test_what_the_core_got_through_is_forgiven_unless_it_is_quarantined(tmp_path: Path) -> None:
+    intake, other = Suspects(tmp_path), "trace c"
+    for _ in range(2):
+        intake.blame([GUILTY], CoreEnd.STALLED)
+    for _ in range(3):
+        intake.blame([INNOCENT], CoreEnd.KILLED)
+    intake.blame([other], CoreEnd.KILLED)
+    core = Suspects(tmp_path)
+    core.forgive([GUILTY, INNOCENT, "trace of nobody"])
+    assert not core.is_suspect(INNOCENT)
+    assert intake.blame([INNOCENT], CoreEnd.KILLED) == []
+    again = Suspects(tmp_path)
+    assert again.is_quarantined(GUILTY)
+    assert again.is_suspect(other)
+
+
 def test_the_oldest_suspects_are_forgotten_before_anything_quarantined(tmp_path: Path) -> None:
     suspects = Suspects(tmp_path)
     for _ in range(2):
