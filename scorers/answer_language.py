@@ -30,7 +30,6 @@ from scorers.text.language import (
     are_alike,
     asks_for_another,
     language,
-    load_detector,
     share_in,
 )
 
@@ -52,10 +51,6 @@ class AnswerLanguage:
     def from_settings(cls, settings: ScorersSettings) -> Self:
         """With the languages that the settings name."""
         return cls(settings.answer_language.languages)
-
-    def prepare(self) -> None:
-        """Loads the detector, so that no record waits for it."""
-        load_detector()
 
     def score(self, record: RagRecord) -> Score:
         """Scores 1 for an answer in a language that its reader expects, else 0."""

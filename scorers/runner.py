@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import structlog
 
-from ragvigil.model.record import RagRecord
+from ragvigil.model.record import Citation, Document, RagRecord
 from ragvigil.model.score import Kind, Score, Stream
 from ragvigil.model.scorer import Scorer
 from scorers.absence import first_absent
@@ -23,6 +23,40 @@ TOOK_TOO_LONG = "took too long"
 AT_ONCE = 32
 """Records that a scorer reads before the next one does: few enough that what several scorers make
 of a record is still cached."""
+
+
+def _sample() -> RagRecord:
+    chunk = Document(
+        chunk_id="returns",
+        content="You can return all goods to any of our shops within 30 days of delivery.",
+    )
+    answer = (
+        "You have a month for that, which begins on the day on which the parcel reaches you. "
+        'The terms say "return all goods to any of our shops within 30 days" [returns].'
+    )
+    citation = Citation(
+        target="returns",
+        chunk_id="returns",
+        marker="[returns]",
+        quote="return all goods to any of our shops within 30 days",
+        start=answer.index("[returns]"),
+        end=len(answer) - 1,
+        claim_start=answer.index("The terms"),
+        claim_end=len(answer),
+    )
+    return RagRecord(
+        record_id="sample",
+        trace_id="sample",
+        query="Until when can I return the goods that I have bought?",
+        retrieved=(chunk,),
+        context=(chunk,),
+        answer=answer,
+        citations=(citation,),
+    )
+
+
+SAMPLE = _sample()
+"""A made-up answer."""
 
 
 class UnknownRubric(ValueError):
@@ -128,11 +162,12 @@ class Runner:
         return Runner(code, self._settings, clock=self._clock, cpu_clock=self._cpu_clock)
 
     def prepare(self) -> None:
-        """Loads what scorers load when they first need it, so that no record pays for it."""
+        """Makes scorers load what they load when they first need it, so that no record pays.
+
+        Takes a second: languages, patterns and tables.
+        """
         for scorer in self._scorers:
-            load = getattr(scorer, "prepare", None)
-            if load is not None:
-                load()
+            self._score(scorer, SAMPLE, is_late=False)
 
     def score_all(self, record: RagRecord) -> tuple[Score, ...]:
         """One score per scorer; not applicable where a needed field is absent."""

@@ -187,8 +187,3 @@ def _identifier() -> Any:
     """The detector: 0.8 s, and the part of 70 MB that texts touch: loaded when the first text
     needs it."""
     return mapped_identifier()
-
-
-def load_detector() -> None:
-    """Loads the detector now, so that no record waits for it."""
-    _identifier()

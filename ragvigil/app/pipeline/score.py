@@ -136,8 +136,6 @@ class TraceScorer:
                 metrics.TRUNCATED.labels(cut).inc()
         if lean:
             metrics.LEAN.inc(len(records))
-        if records:
-            self.prepare()
         every = (self._lean if lean else self._full).score_each(records, beat)
         return [
             ScoredRecord(record=record, scores=scores, shape=measure(record))

@@ -110,7 +110,6 @@ def test_a_question_that_was_not_sent_is_counted_as_absent() -> None:
 def test_the_service_s_languages_come_from_the_settings() -> None:
     settings = ScorersSettings(answer_language=AnswerLanguageSettings(languages=("de",)))
     runner = Runner(load_scorers(settings), settings)
-    runner.prepare()
     record = RagRecord(record_id="1", trace_id="1", query=QUESTION["en"], answer=ANSWER["de"])
     values = {score.rubric: score.value for score in runner.score_all(record)}
     assert values["answer_language"] == 1.0

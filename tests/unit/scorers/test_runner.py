@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import pytest
 from pydantic import ValidationError
 
+from ragvigil.app.process.tied import run_tied
 from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Kind, Layer, Score, Stream
 from scorers import chunk_utilization
@@ -15,6 +17,7 @@ from scorers.metrics import SCORER_ERRORS, SCORER_TOO_LATE
 from scorers.rubric import BadRubric, load_rubrics, parse_rubric
 from scorers.runner import Runner, UnknownRubric, load_scorers
 from scorers.settings import ScorersSettings
+from tests.patience import PATIENCE_SECONDS
 
 RECORD = RagRecord(record_id="1", trace_id="1", answer="Refunds take 5 days.")
 RUBRIC = """
@@ -269,3 +272,30 @@ def test_what_two_scorers_make_of_an_answer_is_made_once(monkeypatch: pytest.Mon
     both = [scorer for scorer in load_scorers() if scorer.rubric in rubrics]
     Runner(both).score_each(answered)
     assert len(compared) == len(answered)
+
+
+LOADED_LATER = """
+import sys
+from ragvigil.model.record import Citation, Document, RagRecord
+from scorers.runner import Runner, load_scorers
+runner = Runner(load_scorers())
+runner.prepare()
+before = set(sys.modules)
+answer = 'The rules give everybody a second try. They say "nobody fails on the first day" [7].'
+chunk = Document(chunk_id="7", content="At this school nobody fails on the first day of all.")
+end = len(answer)
+cited = Citation(target="7", chunk_id="7", marker="[7]", quote="nobody fails on the first day",
+                 start=end - 4, end=end - 1, claim_start=39, claim_end=end)
+record = RagRecord(record_id="1", trace_id="1", query="Can I fail on the very first day there?",
+                   retrieved=(chunk,), context=(chunk,), answer=answer, citations=(cited,))
+scores = {score.rubric: score for score in runner.score_all(record)}
+assert scores["citation_validity"].value == scores["answer_language"].value == 1.0, scores
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_the_first_record_loads_nothing() -> None:
+    """It would be in work for a second, and whoever kills the core then would find it there."""
+    done = run_tied([sys.executable, "-c", LOADED_LATER], seconds=PATIENCE_SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"

@@ -72,12 +72,11 @@ def test_it_is_mapped_where_no_cache_of_files_can_be_told_anything(
 ANONYMOUS = """
 import numpy
 from pathlib import Path
-from scorers.text.language import language, load_detector
+from scorers.text.language import language
 def anonymous_mb():
     status = Path("/proc/self/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 before = anonymous_mb()
-load_detector()
 assert language("The parcel is sent on the next working day.") == "en"
 print(anonymous_mb() - before)
 """
