@@ -15,6 +15,7 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from ragvigil.model.clock import Clock
+from ragvigil.store.engine.errors import Unavailable
 
 if TYPE_CHECKING:
     from apscheduler.schedulers.background import BackgroundScheduler
@@ -40,6 +41,9 @@ MOST_REST_SECONDS = 8.0
 """After a run that caught up with hours the next one must not wait for minutes."""
 STOP_SECONDS = 5.0
 """How long the end of the schedule waits for jobs under way."""
+AWAY_SECONDS = 60.0
+"""So long after the last job that found the store away, another one begins: each has one line,
+though every job that reads it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,8 @@ class Schedule:
             job.name: JobRun(name=job.name, every_seconds=job.every_seconds) for job in jobs
         }
         self._rests_until: dict[str, float] = {}
+        self._said: set[str] = set()  # jobs whose failure has its line
+        self._away = float("-inf")
         self._changed = threading.Condition()
         self._running, self._is_stopping = 0, False
         self._scheduler = _scheduler()
@@ -125,7 +131,7 @@ class Schedule:
             self._changed.wait_for(lambda: not self._running, seconds)
         for job in self._jobs:
             if job.runs_at_stop:
-                _run(job, _failed)
+                _run(job, _failed_at_stop)
 
     def _run_in_turn(self, job: Job) -> None:
         if time.perf_counter() < self._rests_until.get(job.name, 0.0):
@@ -149,7 +155,8 @@ class Schedule:
 
     def _note(self, job: Job, seconds: float, is_done: bool) -> None:
         before = self._last[job.name]
-        if is_done and before.has_failed:
+        if is_done and job.name in self._said:
+            self._said.remove(job.name)
             log.info("job runs again", job=job.name)
         self._last[job.name] = replace(
             before,
@@ -163,10 +170,15 @@ class Schedule:
     def _failed(self, job: Job, error: Exception) -> None:
         if self._is_stopping:
             log.info("job cut short by the stop", job=job.name, reason=str(error))
-        elif self._last[job.name].has_failed:  # one line until it runs again; the counter has each
-            JOB_FAILURES.labels(job.name).inc()
-        else:
-            _failed(job, error)
+            return
+        JOB_FAILURES.labels(job.name).inc()
+        if isinstance(error, Unavailable):
+            away, self._away = self._away, time.perf_counter()
+            if self._away - away >= AWAY_SECONDS:
+                log.warning("the store is away, jobs wait for it", job=job.name, reason=str(error))
+        elif job.name not in self._said:  # one line until it runs again; the counter has each
+            self._said.add(job.name)
+            log.error("job failed", job=job.name, exc_info=error)
 
 
 def _scheduler() -> BackgroundScheduler:
@@ -212,6 +224,6 @@ def _run(job: Job, failed: Callable[[Job, Exception], None]) -> bool:
     return is_done
 
 
-def _failed(job: Job, error: Exception) -> None:
+def _failed_at_stop(job: Job, error: Exception) -> None:
     JOB_FAILURES.labels(job.name).inc()
     log.error("job failed", job=job.name, exc_info=error)

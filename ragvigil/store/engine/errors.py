@@ -105,5 +105,7 @@ def read_failure(error: Exception) -> StoreError:
 
 
 def _short(error: Exception, limit: int = 500) -> str:
-    text = str(error).strip() or type(error).__name__
+    # Of a server that is away, urllib3 first gives the address with every setting of the query.
+    reason = getattr(error.__cause__, "reason", None)
+    text = str(reason or error).strip() or type(error).__name__
     return text if len(text) <= limit else f"{text[:limit]}…"

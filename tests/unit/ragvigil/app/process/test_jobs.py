@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY
 
 from ragvigil.app.process import jobs
 from ragvigil.app.process.jobs import Job, Schedule
+from ragvigil.store.engine.errors import Unavailable
 from tests.patience import PATIENCE_SECONDS
 
 SOON = 0.01
@@ -92,6 +93,49 @@ def test_a_job_that_goes_on_failing_has_one_line_of_log_and_one_when_it_runs_aga
     said = capsys.readouterr().out
     assert sample("ragvigil_job_failures_total", "mends") == 3
     assert (said.count("job failed"), said.count("job runs again")) == (1, 1)
+
+
+def failing(errors: list[Exception], done: Event) -> Callable[[], None]:
+    """A function that raises these one after the other, and then no more."""
+
+    def run() -> None:
+        if errors:
+            raise errors.pop(0)
+        done.set()
+
+    return run
+
+
+def test_a_store_that_is_away_has_one_line_however_many_jobs_need_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    away = Unavailable("nobody listens")
+    ends = {"one": Event(), "two": Event()}
+    schedule = started(
+        [
+            Job(name=name, every_seconds=SOON, function=failing([away] * 3, done))
+            for name, done in ends.items()
+        ]
+    )
+    assert all(done.wait(PATIENCE_SECONDS) for done in ends.values())
+    schedule.stop()
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "jobs wait" in line)
+    assert "nobody listens" in line
+    assert "Traceback" not in line
+    assert all(sample("ragvigil_job_failures_total", name) == 3 for name in ends)
+
+
+def test_another_outage_has_another_line_and_so_has_a_fault_of_the_job_itself(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "AWAY_SECONDS", 0.0)
+    done, away = Event(), Unavailable("nobody listens")
+    fails = failing([away, away, RuntimeError("its own")], done)
+    schedule = started([Job(name="both", every_seconds=SOON, function=fails)])
+    assert done.wait(PATIENCE_SECONDS)
+    schedule.stop()
+    said = capsys.readouterr().out
+    assert (said.count("jobs wait"), said.count("job failed")) == (2, 1)
 
 
 def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> None:
