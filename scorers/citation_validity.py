@@ -27,7 +27,7 @@ from functools import cached_property
 from ragvigil.model.record import Citation, RagRecord
 from ragvigil.model.score import Score
 from scorers.text.alignment import align
-from scorers.text.chunk_text import ChunkText
+from scorers.text.chunk_text import ChunkText, chunk_text
 from scorers.text.language import are_alike, language
 from scorers.text.negations import denies
 from scorers.text.normalise import key, words
@@ -213,7 +213,8 @@ class CitationChecks:
     def _is_translated(self, quote: str, named: Sequence[str]) -> bool:
         """Whether a quotation is in another language than the chunks that it is cited from."""
         texts = (chunk.content or "" for chunk in self._record.context if chunk.chunk_id in named)
-        others = [language(text) for text in texts]  # first: chunks recur, quotations do not
+        # First: chunks recur, quotations do not.
+        others = [chunk_text(text).derived(language) for text in texts]
         if None in others:
             return False
         own = language(quote, LEAST_TRANSLATED)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ragvigil.model.record import Absent, Citation, Document, RagRecord
 from ragvigil.model.score import Score
+from scorers import citation_validity
 from scorers.citation_validity import CitationValidity
 
 CARDS = (
@@ -380,3 +381,20 @@ def test_of_very_many_citations_the_details_name_the_places_of_those_they_keep()
     assert len(rows) == DETAILED
     assert (rows[0]["place"], rows[0]["label"]) == (DETAILED, "unknown_chunk")
     assert rows[1]["place"] == 0
+
+
+def test_the_language_of_a_chunk_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service asks for the same chunks all day, and its invented quotations are all different."""
+    asked: list[str] = []
+
+    def english(text: str, *_: int) -> str:
+        asked.append(text)
+        return "en"
+
+    monkeypatch.setattr(citation_validity, "language", english)
+    for number in range(3):
+        assert (
+            quoting(f"Every refund of {number} days is paid in gold bars by the queen.").value == 0
+        )
+    assert asked.count(CARDS) == 1
+    assert len(asked) == 4
