@@ -83,7 +83,6 @@ PREDECESSOR_SECONDS = 30.0
 
 def main(channel: socket.socket) -> None:
     """Runs until a signal, or until the intake closes `channel`."""
-    memory.share_one_heap()
     configure_logs()
     disable_created_metrics()  # type: ignore[no-untyped-call]
     try:

@@ -195,12 +195,12 @@ class Pipeline:
         pool, backlog = self._parts.pool, self._backlog
         helps = pool.helps(now, is_behind=self.is_behind, has_large=backlog.has_large)
         closings = backlog.next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
-        if closings:  # before the first is in work: it takes a second
-            self._parts.scorer.prepare()
+        if closings or backlog.has_large:  # before the first is in work: it takes a second
+            self._parts.scorer.prepare(self._parts.heartbeat)
         if is_suspect := any(map(self._parts.quarantine.is_suspect, closings)):  # alone in work
             self._parts.sink.finish(FINISH_SECONDS)
-        with self._parts.quarantine.trial(closings):
-            if unscored := self._settle_stored(closings):
+        if unscored := self._settle_stored(closings):
+            with self._parts.quarantine.trial([closing for closing, _ in unscored]):
                 (self._give_to_pool if helps and not is_suspect else self._score)(unscored)
         is_busy = self._score_large() or bool(closings)
         self._collect()

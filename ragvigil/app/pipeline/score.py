@@ -13,6 +13,7 @@ from collector.record.feedback import feedback_of
 from collector.record.offline import is_offline
 from collector.record.route import RouteCap, RouteRules
 from ragvigil.app.pipeline import metrics
+from ragvigil.app.process.heartbeat import Heartbeat
 from ragvigil.llm.guard import is_own
 from ragvigil.model.outcome import Outcome, ScoredRecord, TraceOutcome
 from ragvigil.model.record import RagRecord
@@ -77,13 +78,14 @@ class TraceScorer:
             for trace, records, (_, earlier) in zip(traces, by_trace, unscored, strict=True)
         ]
 
-    def prepare(self) -> None:
-        """Loads what scorers load once.
+    def prepare(self, heartbeat: Heartbeat) -> None:
+        """Loads what scorers load once, watched, while no answer is in work.
 
         Not at the start: a daemon that nothing is sent to needs no 70 MB of languages.
         """
         if not self._is_prepared:
-            self._full.prepare()
+            with heartbeat.scores(()):
+                self._full.prepare(heartbeat.beat)
             self._is_prepared = True
 
     def joined(self, trace: Trace, earlier: StoredTrace, context: RecordContext) -> Outcome:

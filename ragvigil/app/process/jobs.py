@@ -41,9 +41,8 @@ MOST_REST_SECONDS = 8.0
 """After a run that caught up with hours the next one must not wait for minutes."""
 STOP_SECONDS = 5.0
 """How long the end of the schedule waits for jobs under way."""
-AWAY_SECONDS = 60.0
-"""So long after the last job that found the store away, another one begins: each has one line,
-though every job that reads it fails."""
+AWAY_SECONDS = 600.0
+"""That the store is away is said once in so long, though every job that reads it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,8 @@ class Schedule:
             job.name: JobRun(name=job.name, every_seconds=job.every_seconds) for job in jobs
         }
         self._rests_until: dict[str, float] = {}
-        self._said: set[str] = set()  # jobs whose failure has its line
+        # Failures that have their line: the job, and whether the store was away.
+        self._said: set[tuple[str, bool]] = set()
         self._away = float("-inf")
         self._changed = threading.Condition()
         self._running, self._is_stopping = 0, False
@@ -155,8 +155,9 @@ class Schedule:
 
     def _note(self, job: Job, seconds: float, is_done: bool) -> None:
         before = self._last[job.name]
-        if is_done and job.name in self._said:
-            self._said.remove(job.name)
+        said = self._said & {(job.name, True), (job.name, False)}
+        if is_done and said:
+            self._said -= said
             log.info("job runs again", job=job.name)
         self._last[job.name] = replace(
             before,
@@ -172,13 +173,26 @@ class Schedule:
             log.info("job cut short by the stop", job=job.name, reason=str(error))
             return
         JOB_FAILURES.labels(job.name).inc()
-        if isinstance(error, Unavailable):
-            away, self._away = self._away, time.perf_counter()
-            if self._away - away >= AWAY_SECONDS:
-                log.warning("the store is away, jobs wait for it", job=job.name, reason=str(error))
-        elif job.name not in self._said:  # one line until it runs again; the counter has each
-            self._said.add(job.name)
+        is_away = isinstance(error, Unavailable)
+        failure = (job.name, is_away)
+        with self._changed:
+            # One line until it runs again; the counter has each.
+            if failure in self._said or (is_away and not self._is_news()):
+                return
+            self._said.add(failure)
+        if is_away:
+            log.warning("the store is away, jobs wait for it", job=job.name, reason=str(error))
+        else:
             log.error("job failed", job=job.name, exc_info=error)
+
+    def _is_news(self) -> bool:
+        """Whether nobody has said for AWAY_SECONDS that the store is away; notes that it is said
+        now."""
+        now = time.perf_counter()
+        if now - self._away < AWAY_SECONDS:
+            return False
+        self._away = now
+        return True
 
 
 def _scheduler() -> BackgroundScheduler:

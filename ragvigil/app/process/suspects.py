@@ -37,8 +37,8 @@ class CoreEnd(StrEnum):
 
 POINTS = {CoreEnd.ASKED: 0, CoreEnd.STALLED: 2, CoreEnd.CRASHED: 2, CoreEnd.KILLED: 1}
 QUARANTINED_AT = 4
-"""Two ends that the work in hand must have caused, or four that came from outside, and not once
-got through in between: a trace that takes all memory never is."""
+"""Two ends that the work in hand must have caused, or four that came from outside, with no success
+in between. A trace that takes all memory never has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,8 @@ class Suspects:
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / NAME
-        self._suspects = _read(self._path)
+        self._suspects: dict[str, Suspect] = {}
+        self._read()
 
     def is_suspect(self, unit: str) -> bool:
         """Whether the core has ended in it before: then it is worked on alone."""
@@ -78,7 +79,7 @@ class Suspects:
         """
         if not units or not POINTS[end]:
             return []
-        self._suspects = _read(self._path)  # the core may have forgiven some since
+        self._read()  # the core may have forgiven some since
         guilty = []
         for unit in units:
             before = self._suspects.pop(unit, Suspect())
@@ -96,46 +97,48 @@ class Suspects:
     def forgive(self, units: Iterable[str]) -> None:
         """Notes that the core got through these units, alone in work: none of them ended it.
 
-        What is quarantined stays so. A power cut may undo this: they are tried once more then.
+        What is quarantined stays so.
         """
         innocent = [unit for unit in units if unit in self._suspects]
         innocent = [unit for unit in innocent if not self._suspects[unit].is_quarantined]
         for unit in innocent:
             del self._suspects[unit]
         if innocent:
-            self._write(is_durable=False)
+            self._write()
 
     def _forget(self) -> None:
         spare = [unit for unit, suspect in self._suspects.items() if not suspect.is_quarantined]
         for unit in spare[: max(0, len(self._suspects) - MOST)]:
             del self._suspects[unit]
 
-    def _write(self, *, is_durable: bool = True) -> None:
+    def _write(self) -> None:
         rows = {unit: asdict(suspect) for unit, suspect in self._suspects.items()}
         draft = self._path.with_suffix(".draft")
         try:
             with draft.open("w", encoding="utf-8") as file:
                 json.dump(rows, file)
                 file.flush()
-                if is_durable:
-                    os.fsync(file.fileno())
+                os.fsync(file.fileno())
             draft.replace(self._path)
         except OSError as error:
-            log.error(
-                "suspects cannot be written; the core may end in them again", reason=str(error)
-            )
+            log.error("suspects cannot be written", reason=str(error))
+
+    def _read(self) -> None:
+        """Takes the file's suspects: none if there is no file or it is damaged."""
+        try:
+            self._suspects = _parsed(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            self._suspects = {}
+        except OSError as error:  # those that are known stay so
+            log.error("suspects cannot be read", reason=str(error))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            log.error("suspects cannot be read; none is known", reason=str(error))
+            self._suspects = {}
 
 
-def _read(path: Path) -> dict[str, Suspect]:
-    """The file's suspects; none if there is no file or it is damaged."""
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            str(unit): Suspect(points=int(row["points"]), reason=CoreEnd(row["reason"]))
-            for unit, row in rows.items()
-        }
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        log.error("suspects cannot be read; none is known", reason=str(error))
-        return {}
+def _parsed(text: str) -> dict[str, Suspect]:
+    """Raises ValueError, KeyError, TypeError or AttributeError."""
+    return {
+        str(unit): Suspect(points=int(row["points"]), reason=CoreEnd(row["reason"]))
+        for unit, row in json.loads(text).items()
+    }

@@ -101,11 +101,16 @@ def read_failure(error: Exception) -> StoreError:
         return PartDamaged(_short(error), table=damaged[2], part=damaged[1])
     if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:
         return QueryFailed(_short(error))
+    if isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError):
+        return QueryFailed(_short(error))
     return Unavailable(_short(error))
 
 
 def _short(error: Exception, limit: int = 500) -> str:
-    # Of a server that is away, urllib3 first gives the address with every setting of the query.
-    reason = getattr(error.__cause__, "reason", None)
-    text = str(reason or error).strip() or type(error).__name__
+    from urllib3.exceptions import MaxRetryError
+
+    cause = error.__cause__
+    # Its own text is first the address with every setting of the query.
+    said = cause.reason if isinstance(cause, MaxRetryError) else error
+    text = str(said).strip() or type(error).__name__
     return text if len(text) <= limit else f"{text[:limit]}…"

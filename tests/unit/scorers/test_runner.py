@@ -294,7 +294,7 @@ print(sorted(set(sys.modules) - before))
 """
 
 
-def test_the_first_record_loads_nothing() -> None:
+def test_the_first_record_imports_nothing() -> None:
     """It would be in work for a second, and whoever kills the core then would find it there."""
     done = run_tied([sys.executable, "-c", LOADED_LATER], seconds=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr

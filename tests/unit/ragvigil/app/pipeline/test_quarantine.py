@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ragvigil.app.pipeline.backlog import LARGE_BYTES
+from ragvigil.app.pipeline.sink import Sink
 from ragvigil.app.process.heartbeat import Heartbeat, frame_unit, trace_unit
 from ragvigil.app.process.suspects import CoreEnd, Suspects
 from ragvigil.store.engine.store import Store
@@ -24,7 +26,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     scores = Heartbeat.scores
 
     def noted(heartbeat: Heartbeat, trace_ids: Sequence[str]) -> AbstractContextManager[None]:
-        scored.append([int(trace, 16) for trace in trace_ids])
+        if trace_ids:  # none while scorers load what they load once
+            scored.append([int(trace, 16) for trace in trace_ids])
         return scores(heartbeat, trace_ids)
 
     monkeypatch.setattr(Heartbeat, "scores", noted)
@@ -48,19 +51,47 @@ async def test_a_suspect_is_scored_alone_and_in_its_turn(
 
 
 async def test_what_kills_find_in_work_again_and_again_but_the_core_gets_through_is_kept(
-    tmp_path: Path, store: Store
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = await Core.born(tmp_path, store)
     seq = await core.send(1, answer())
     intake = Suspects(tmp_path)
-    for _ in range(6):  # each kills a core before its rows are in the store
-        assert intake.blame([frame_unit(seq)], CoreEnd.KILLED) == []
-        assert intake.blame([unit(1)], CoreEnd.KILLED) == []
-        core = core.restarted()
-        core.pass_time(5)
+    with monkeypatch.context() as before_its_rows_are_sent:
+        before_its_rows_are_sent.setattr(Sink, "advance", lambda *_, **__: False)
+        before_its_rows_are_sent.setattr(Sink, "finish", lambda *_: None)
+        for _ in range(6):
+            assert intake.blame([frame_unit(seq)], CoreEnd.KILLED) == []
+            assert intake.blame([unit(1)], CoreEnd.KILLED) == []
+            core = core.restarted()
+            core.pass_time(5)
+            assert not Suspects(tmp_path).is_suspect(unit(1))
+            assert not Suspects(tmp_path).is_suspect(frame_unit(seq))
+    assert core.rows("traces") == []
+    core = core.restarted()
+    core.pass_time(5)
     assert len(core.rows("traces")) == 1
-    assert not Suspects(tmp_path).is_suspect(unit(1))
-    assert not Suspects(tmp_path).is_suspect(frame_unit(seq))
+
+
+async def test_a_suspect_that_is_stored_already_stays_one(tmp_path: Path, store: Store) -> None:
+    """What ended the core may be a late span of it, which comes later in the spool."""
+    core = await Core.born(tmp_path, store)
+    await core.send(1, answer())
+    core.pass_time(5)
+    Suspects(tmp_path).blame([unit(1)], CoreEnd.STALLED)
+    core.restarted().pass_time(5)
+    assert Suspects(tmp_path).is_suspect(unit(1))
+
+
+async def test_what_scorers_load_is_loaded_before_a_large_trace_too(
+    tmp_path: Path, store: Store, batches: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored_before: list[list[list[int]]] = []
+    monkeypatch.setattr(Runner, "prepare", lambda *_: scored_before.append(batches.copy()))
+    core = await Core.born(tmp_path, store)
+    await core.send(1, answer("It is long. " * (LARGE_BYTES // 8)))
+    core.pass_time(5)
+    assert batches == [[1]]
+    assert scored_before == [[]]
 
 
 async def test_what_is_loaded_once_is_loaded_before_a_suspect_is_in_work(
@@ -68,13 +99,13 @@ async def test_what_is_loaded_once_is_loaded_before_a_suspect_is_in_work(
 ) -> None:
     """Else whoever kills a core that starts, again and again, finds the same one in work."""
     Suspects(tmp_path).blame([unit(1)], CoreEnd.KILLED)
-    scored_before: list[int] = []
-    monkeypatch.setattr(Runner, "prepare", lambda _: scored_before.append(len(batches)))
+    scored_before: list[list[list[int]]] = []
+    monkeypatch.setattr(Runner, "prepare", lambda *_: scored_before.append(batches.copy()))
     core = await Core.born(tmp_path, store)
     await core.send(1, answer())
     core.pass_time(5)
     assert batches == [[1]]
-    assert scored_before == [0]
+    assert scored_before == [[]]
 
 
 async def test_a_quarantined_trace_costs_itself_alone(

@@ -133,9 +133,14 @@ def test_another_outage_has_another_line_and_so_has_a_fault_of_the_job_itself(
     fails = failing([away, away, RuntimeError("its own")], done)
     schedule = started([Job(name="both", every_seconds=SOON, function=fails)])
     assert done.wait(PATIENCE_SECONDS)
+    other = Event()
+    schedule.stop()
+    schedule = started([Job(name="next", every_seconds=SOON, function=failing([away], other))])
+    assert other.wait(PATIENCE_SECONDS)
     schedule.stop()
     said = capsys.readouterr().out
-    assert (said.count("jobs wait"), said.count("job failed")) == (2, 1)
+    lines = [said.count(line) for line in ("jobs wait", "job failed", "job runs again")]
+    assert lines == [2, 1, 2]
 
 
 def test_a_job_that_takes_longer_than_its_period_never_runs_beside_itself() -> None:

@@ -58,7 +58,9 @@ print(heaps() - before)
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs glibc")
 @pytest.mark.parametrize(("which", "are_more"), [("one", False), ("own", True)])
-def test_threads_share_a_heap(which: str, are_more: bool) -> None:
+def test_threads_share_a_heap(monkeypatch: pytest.MonkeyPatch, which: str, are_more: bool) -> None:
+    for name in ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "LD_PRELOAD"):
+        monkeypatch.delenv(name, raising=False)
     done = run_tied([sys.executable, "-c", HEAPS, which], seconds=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr
     assert (int(done.stdout) > 0) == are_more
