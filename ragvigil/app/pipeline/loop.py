@@ -48,11 +48,9 @@ CLOSINGS_A_TURN = 128
 READ_BELOW_CLOSINGS = 4_000
 """Below this backlog the loop reads on: a trace needs two seconds of quiet before it closes, and
 that time passes while earlier ones are scored (ADR 17)."""
-LOOK_SECONDS, IDLE_SECONDS = 0.1, 0.2
-"""Waits between two looks at the spool, while a trace is open and while none is. A trace waits two
-seconds for its last span: ten looks a second add little."""
-LOOKS_A_TURN = 5
-"""Looks without news before the next turn."""
+LOOK_SECONDS, IDLE_SECONDS, LOOKS_A_TURN = 0.1, 0.2, 5
+"""Waits between two looks at the spool, while a trace is open and while none is, and the looks
+without news before the next turn. A trace waits two seconds for its last span."""
 JOIN_SECONDS = 1.0
 """While there is more to score, traces are joined once in so long: each time asks the store."""
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
