@@ -26,6 +26,7 @@ of a record is still cached."""
 
 
 def _sample() -> RagRecord:
+    """A made-up answer with a chunk, a citation and a quotation."""
     chunk = Document(
         chunk_id="returns",
         content="You can return all goods to any of our shops within 30 days of delivery.",

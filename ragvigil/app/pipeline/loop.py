@@ -50,7 +50,8 @@ READ_BELOW_CLOSINGS = 4_000
 that time passes while earlier ones are scored (ADR 17)."""
 LOOK_SECONDS, IDLE_SECONDS, LOOKS_A_TURN = 0.1, 0.2, 5
 """Waits between two looks at the spool, while a trace is open and while none is, and the looks
-without news before the next turn. A trace waits two seconds for its last span."""
+without news before the next turn. A trace waits two seconds for its last span: ten looks a second
+add little."""
 JOIN_SECONDS = 1.0
 """While there is more to score, traces are joined once in so long: each time asks the store."""
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
@@ -195,8 +196,8 @@ class Pipeline:
         closings = backlog.next_batch(JOB_CLOSINGS if helps else CLOSINGS_A_TURN)
         if closings or backlog.has_large:  # before the first is in work: it takes a second
             self._parts.scorer.prepare(self._parts.heartbeat)
-        if is_suspect := any(map(self._parts.quarantine.is_suspect, closings)):  # alone in work
-            self._parts.sink.finish(FINISH_SECONDS)
+        if is_suspect := any(map(self._parts.quarantine.is_suspect, closings)):
+            self._parts.sink.finish(FINISH_SECONDS)  # what ends the core then is the suspect
         if unscored := self._settle_stored(closings):
             with self._parts.quarantine.trial([closing for closing, _ in unscored]):
                 (self._give_to_pool if helps and not is_suspect else self._score)(unscored)

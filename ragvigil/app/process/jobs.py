@@ -176,23 +176,16 @@ class Schedule:
         is_away = isinstance(error, Unavailable)
         failure = (job.name, is_away)
         with self._changed:
+            now = time.perf_counter()
             # One line until it runs again; the counter has each.
-            if failure in self._said or (is_away and not self._is_news()):
+            if failure in self._said or (is_away and now - self._away < AWAY_SECONDS):
                 return
             self._said.add(failure)
+            self._away = now if is_away else self._away
         if is_away:
             log.warning("the store is away, jobs wait for it", job=job.name, reason=str(error))
         else:
             log.error("job failed", job=job.name, exc_info=error)
-
-    def _is_news(self) -> bool:
-        """Whether nobody has said for AWAY_SECONDS that the store is away; notes that it is said
-        now."""
-        now = time.perf_counter()
-        if now - self._away < AWAY_SECONDS:
-            return False
-        self._away = now
-        return True
 
 
 def _scheduler() -> BackgroundScheduler:

@@ -99,8 +99,9 @@ class Suspects:
 
         What is quarantined stays so.
         """
-        innocent = [unit for unit in units if unit in self._suspects]
-        innocent = [unit for unit in innocent if not self._suspects[unit].is_quarantined]
+        innocent = [
+            unit for unit in units if self.is_suspect(unit) and not self.is_quarantined(unit)
+        ]
         for unit in innocent:
             del self._suspects[unit]
         if innocent:

@@ -87,7 +87,7 @@ def write_failure(error: Exception) -> StoreError:
         if error.code == FENCED_CODE:
             return Fenced(text)
         return Refused(text) if error.code in DATA_CODES else Unavailable(text)
-    if isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError):
+    if _is_of_the_program(error):
         return Refused(text)
     return Unavailable(text)
 
@@ -101,9 +101,14 @@ def read_failure(error: Exception) -> StoreError:
         return PartDamaged(_short(error), table=damaged[2], part=damaged[1])
     if isinstance(error, DatabaseError) and error.code and error.code not in PASSING_CODES:
         return QueryFailed(_short(error))
-    if isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError):
+    if _is_of_the_program(error):
         return QueryFailed(_short(error))
     return Unavailable(_short(error))
+
+
+def _is_of_the_program(error: Exception) -> bool:
+    """Whether the interpreter raised it on a value; no connection did."""
+    return isinstance(error, ENCODING_ERRORS) and not isinstance(error, OSError)
 
 
 def _short(error: Exception, limit: int = 500) -> str:
