@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from alerts.deltas.job import run_deltas
+from alerts.deltas.ticks import tick_after
 from alerts.settings import AlertsSettings
 from ragvigil.model.delta import Delta, Series, judged_first
 from ragvigil.model.score import Kind, Layer, Stream
@@ -19,7 +20,8 @@ from ragvigil.web.views.deltas import deltas_since, newest_deltas, read_ahead
 from tests.judged import JUDGE, keep_judged, verdict
 from tests.outcomes import NOW
 
-SECONDS = NOW // 10**9
+SECONDS = tick_after(NOW // 10**9) - 1
+"""The last second before the tick that holds the records: at a tick itself they are in the next."""
 TICK = SECONDS - SECONDS % 300
 JUDGED = Series(
     service="helpdesk", environment="prod", route="/ask", rubric="groundedness",
