@@ -82,6 +82,8 @@ class JudgeJob:
         self._fails_below, self._deliver = fails_below, deliver
         self.boosts: Mapping[tuple[str, str, str], float] = {}
         """Rates of the routes (service, environment, route) that are judged more for a while."""
+        self.is_late = False
+        """Whether new spans wait so long that they go first; set by the core."""
         self._stop = Event()
         self._thread: Thread | None = None
         self._queue: JudgeQueue | None = None
@@ -297,6 +299,7 @@ class JudgeJob:
             read=partial(judged.read, self._store),
             write=self._deliver,
             clock=self._clock,
+            is_late=lambda: self.is_late,
             rounds=settings.rounds,
             at_once=settings.concurrency,
             budget=client.budget,

@@ -39,6 +39,8 @@ READ_SECONDS = 2.0
 much for one as for many."""
 AGAIN_SECONDS = 60.0
 """How long a record waits when the API is down; twice as long each round."""
+PATIENCE_SECONDS = 600.0
+"""New spans go first for at most this long, so that a core that is always late judges as well."""
 PACE_SECONDS = 60.0
 FORGET_SECONDS = 24 * 3600.0
 """How long a judged record is remembered, so that a replay does not queue it again."""
@@ -59,8 +61,9 @@ class Verdicts:
 class Judge:
     """Judges queued records on one event loop; `read` and `write` block, so they run in threads.
 
-    `families` returns what is asked now. `at_once` records keep the model busy; up to twice as many
-    are in work, so that it stays busy while others are read. The client bounds the calls.
+    `families` returns what is asked now. While the core `is_late`, no record is begun. `at_once`
+    records keep the model busy; up to twice as many are in work, so that it stays busy while
+    others are read. The client bounds the calls.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Judge:
         read: ReadRecords,
         write: WriteScores,
         clock: Callable[[], float],
+        is_late: Callable[[], bool],
         rounds: int,
         at_once: int,
         budget: Budget | None = None,
@@ -83,6 +87,7 @@ class Judge:
         self._asker, self._queue = asker, queue
         self._families = families
         self._read, self._write, self._clock = read, write, clock
+        self._is_late, self._in_time = is_late, clock()
         self._rounds, self._at_once = rounds, at_once
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Verdicts] = []
@@ -150,13 +155,21 @@ class Judge:
     def _due(self) -> list[QueuedRecord]:
         """Records to judge now: what half of the room or some seconds have brought together."""
         now, room = self._clock(), 2 * self._at_once - len(self._tasks)
+        if self._gives_way(now) or room < self._at_once:
+            return []
         # A clock that was set back makes nothing wait.
-        if room < self._at_once or 0 <= now - self._few_read < READ_SECONDS:
+        if 0 <= now - self._few_read < READ_SECONDS:
             return []
         due = self._queue.due(now, room)
         if 0 < len(due) < self._at_once:
             self._few_read = now
         return due
+
+    def _gives_way(self, now: float) -> bool:
+        """Whether new spans go first: one call costs the core as much CPU as ten of them."""
+        if not self._is_late():
+            self._in_time = now
+        return 0 < now - self._in_time < PATIENCE_SECONDS
 
     def _tell(self) -> None:
         """Logs what is new about the model: a failure of a new kind, its end, the breaker."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 
 from alerts.deltas.metrics import ScoreMetrics
+from ragvigil.app.pipeline.catch_up import Lag
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
 from ragvigil.app.settings import Settings
 from ragvigil.extras import has_local_models
@@ -29,6 +31,8 @@ FEEDBACK_SECONDS = 600.0
 """Complaints of this long before the start are read again: none is missed between two lives of
 the core, and a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
+LATE_SECONDS = 15.0
+"""A core that keeps up on a full machine stores nearly all spans sooner than this."""
 
 
 class DeferredScoring:
@@ -122,9 +126,11 @@ class DeferredScoring:
         self.local.offer(outcomes)
         self.local.leave_out(left_out)
 
-    def give_way(self, is_behind: bool) -> None:
-        """Pauses local models while the core is behind."""
+    def give_way(self, lag: Lag | None, *, is_behind: bool) -> None:
+        """Pauses local models while the core is behind, and the judge while spans wait for long."""
         self.local.is_behind = is_behind
+        seconds = 0.0 if lag is None else math.inf if lag.seconds is None else lag.seconds
+        self._judging.is_late = seconds > LATE_SECONDS
 
     def judge_complaints(self) -> None:
         """Offers the judge some of the records that users complained about since the last run."""

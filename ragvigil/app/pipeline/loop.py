@@ -275,14 +275,14 @@ class Pipeline:
         return self._parts.reader.mark().spans - self.spans_read
 
     def _measure_backlog(self, now: float) -> None:
-        """Updates `is_behind` and `lag`; pauses local models."""
+        """Updates `is_behind` and `lag`; pauses local models and the judge."""
         unread = self._unread()
         self.is_behind = unread > BEHIND_SPANS or len(self._backlog) > BEHIND_CLOSINGS
-        self._parts.deferred.give_way(self.is_behind)
         is_lag = unread + self._backlog.spans() > BEHIND_SPANS
         waiting = self._parts.sink.places.waiting
         done, to_go = self.spans_read - waiting, unread + waiting
         self._catch_up.update(now, done=done, to_go=to_go, is_behind=is_lag)
+        self._parts.deferred.give_way(self.lag, is_behind=self.is_behind)
 
     def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
         """Accounts for quarantined closings and those that the store has; returns the others."""

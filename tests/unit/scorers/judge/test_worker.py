@@ -24,7 +24,7 @@ from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
 from scorers.judge.verdicts import JUDGE
-from scorers.judge.worker import AGAIN_SECONDS, READ_SECONDS, Judge
+from scorers.judge.worker import AGAIN_SECONDS, PATIENCE_SECONDS, READ_SECONDS, Judge
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge
 from tests.llm_server import Fault, LlmServer
@@ -55,6 +55,7 @@ class Bench:
     written: list[Written] = field(default_factory=list)
     reads: list[int] = field(default_factory=list)
     is_away: bool = False
+    is_late: bool = False
     now: float = 1000.0
 
     def read(self, keys: Collection[Key]) -> Mapping[Key, StoredRecord]:
@@ -122,6 +123,7 @@ async def working(
             read=bench.read,
             write=bench.write,
             clock=lambda: bench.now,
+            is_late=lambda: bench.is_late,
             rounds=3,
             at_once=4,
             budget=client.budget,
@@ -189,6 +191,28 @@ async def test_many_records_are_read_as_soon_as_half_of_the_room_is_free() -> No
         *full, _ = bench.reads
         assert full[0] == 8
         assert all(4 <= read <= 8 for read in full)
+
+
+async def test_while_the_core_is_late_a_record_waits() -> None:
+    async with working(["groundedness"]) as bench:
+        await bench.steps()
+        bench.is_late = True
+        bench.add(RECORD)
+        await bench.steps()
+        assert (bench.reads, len(bench.queue)) == ([], 1)
+        bench.is_late = False
+        await bench.steps()
+        assert len(bench.written) == 1
+
+
+async def test_a_core_that_is_always_late_judges_after_a_while() -> None:
+    async with working(["groundedness"]) as bench:
+        await bench.steps()
+        bench.is_late = True
+        bench.add(RECORD)
+        bench.now += PATIENCE_SECONDS
+        await bench.steps()
+        assert len(bench.written) == 1
 
 
 async def test_a_claim_that_no_chunk_supports_lowers_the_score() -> None:
