@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import random
 import statistics
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.rig.labelled import rows
+from bench.rig.options import is_small
 from bench.rig.report import bench_data, finish, peak_rss_mb
 from ragvigil import RagRecord
 from scorers.answer_language import LEAST_WORDS, AnswerLanguage
@@ -107,7 +107,7 @@ def micros_of(pairs: Sequence[Pair]) -> list[float]:
 
 
 def main() -> None:
-    small = "--small" in sys.argv
+    small = is_small(__doc__)
     rng = random.Random(SEED)
     written = [json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines()]
     sets = labelled(small=small)

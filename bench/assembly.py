@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from collections.abc import Iterator
 
+from bench.rig.options import sized
 from bench.rig.report import finish, peak_rss_mb, progress
 from collector.assembly.assembly import Assembly
 from collector.assembly.refs import Arrival, SpanRef
@@ -41,8 +41,7 @@ def trace(rng: random.Random, seq: int) -> list[Arrival]:
 
 def main() -> None:
     """Assembles ten minutes of traffic on a clock of its own."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="counts only, 10,000 traces")
+    parser = sized(__doc__, small="counts only, 10,000 traces")
     given = parser.parse_args()
     traces = 10_000 if given.small else TRACES_A_SECOND * 600
     assembly = Assembly(AssemblyLimits())

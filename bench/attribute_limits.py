@@ -8,11 +8,11 @@ no more must be absent as `truncated`. Run: `.venv/bin/python bench/attribute_li
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 
 from bench.conventions import FIELDS, expected, pairs, said
 from bench.rig.captures import Capture, Truth, captured_sets, load
+from bench.rig.options import is_small
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import Change, newest_dropped, oldest_dropped
 from collector.record.build import records
@@ -73,7 +73,7 @@ def _lost(row: Truth, known: RagRecord | None, left: RagRecord | None) -> Counte
 def main() -> None:
     """Prints per cut what was lost, then the JSON line."""
     data = bench_data()
-    folder = data / "captures" if data and "--small" not in sys.argv else SAMPLES / "otlp"
+    folder = data / "captures" if data and not is_small(__doc__) else SAMPLES / "otlp"
     captures = {path.name: load(path) for path in captured_sets(folder)}
     figures: dict[str, object] = {}
     wrong = untold = cut = 0

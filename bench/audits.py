@@ -11,7 +11,6 @@ points, on each route by itself and on all together.
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
@@ -31,6 +30,7 @@ from bench.rig.audited_changes import (
     run,
     traffic,
 )
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.model.audit import AuditState
 
@@ -136,8 +136,7 @@ def falls(
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     runs = SMALL_RUNS if given.small else RUNS

@@ -13,7 +13,6 @@ import hashlib
 import json
 import random
 import re
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.mutations import HARMLESS, Case, Passage, cases, record_of
+from bench.rig.options import explained
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.record.citations import CitationSource, citations
 from ragvigil.model.record import Citation, Document, RagRecord
@@ -201,8 +201,9 @@ def gathered(data: Path | None, *, small: bool) -> Iterator[Case]:
 
 def main() -> None:
     """Measures and prints."""
-    small = "--small" in sys.argv
-    fails = failing(gathered(bench_data(), small=small), explain="--explain" in sys.argv)
+    given = explained(__doc__)
+    small = given.small
+    fails = failing(gathered(bench_data(), small=small), explain=given.explain)
     held, chosen = fails["held"], fails["chosen"]
     if small:  # few rows: both halves
         held = {kind: held.get(kind, []) + chosen.get(kind, []) for kind in {*held, *chosen}}

@@ -8,8 +8,9 @@ benchmark that imports the stage `clustering` finds this file: `__path__` leads 
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from bench.rig.options import is_small
 
 __path__ = [str(Path(__file__).resolve().parent.parent / "clustering")]
 
@@ -17,5 +18,5 @@ if __name__ == "__main__":
     from bench.rig.issue_causes import SEED, measured
     from bench.rig.report import finish
 
-    figures, bars = measured(small="--small" in sys.argv)
+    figures, bars = measured(small=is_small(__doc__))
     finish("clustering", figures, bars, seed=SEED)

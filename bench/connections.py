@@ -10,7 +10,6 @@ closed. Meanwhile exporters of the SDK send over kept and over new connections, 
 
 from __future__ import annotations
 
-import argparse
 import resource
 import statistics
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import httpx2
 
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from bench.rig.steady_exporters import Exported, steady_exporters
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
@@ -116,8 +116,7 @@ def lines(daemon: ChildDaemon) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     size = SMALL if parser.parse_args().small else FULL
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

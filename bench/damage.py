@@ -12,7 +12,6 @@ what is lost out of the sum, which must then miss it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import shutil
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 import httpx2
 
 from bench.rig import otlp_requests
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.demo.child_daemon import ChildDaemon, running, start
@@ -269,8 +269,7 @@ def is_whole(spans: dict[str, int]) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="three damages of each")
+    parser = sized(__doc__, small="three damages of each")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     names = [*SMALL_SPOOL, *SMALL_STORE] if options.small else [*DAMAGES, *STORE_DAMAGES]

@@ -7,7 +7,6 @@ it. Run: `.venv/bin/python bench/doctor.py [--small]`.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.captures import captured_sets, load
+from bench.rig.options import is_small
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.doctor.diagnose import Diagnosis, Gap, RecordGroup, diagnose
 from collector.record.build import records
@@ -214,7 +214,7 @@ def run(folder: Path, change: Callable[[Span], Span]) -> list[RagRecord]:
 
 
 def main() -> None:
-    data = None if "--small" in sys.argv else bench_data()
+    data = None if is_small(__doc__) else bench_data()
     folder = data / "captures" if data else SAMPLES / "otlp"
     sets = {path.name: path for path in captured_sets(folder) if path.name.startswith(BARRED)}
     needs = {name: rubric.needs for name, rubric in load_rubrics().items()}

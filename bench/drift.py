@@ -11,7 +11,6 @@ is kept in the folder, and a rerun goes on from it: give a new one after a chang
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -28,6 +27,7 @@ from alerts.drift.state import Floats, empty
 from bench.rig.drift_runs import START, WEEK, JudgeChange, Outcome, two_weeks, watched
 from bench.rig.drift_scores import real_scores
 from bench.rig.drift_streams import NOISE_TICKS, TICK, Real, Simulated
+from bench.rig.options import sized
 from bench.rig.report import bench_data, finish, progress
 
 SEED = 20
@@ -238,8 +238,7 @@ class Kept:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--small", action="store_true")
+    options = sized(__doc__)
     options.add_argument("--folder", type=Path)
     chosen = options.parse_args()
     if chosen.folder:

@@ -16,7 +16,6 @@ SummEdits and WiCE the other half.
 from __future__ import annotations
 
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from bench.rig.labelled import auroc, rows
+from bench.rig.options import sized
 from bench.rig.processes import cpu_seconds
 from bench.rig.report import finish, progress
 from bench.rig.unseen_answers import is_fit
@@ -239,12 +239,14 @@ def milliseconds(inference: Inference) -> float:
 
 def main() -> None:
     """Measures and prints."""
+    parser = sized(__doc__)
+    parser.add_argument("--most", type=int, default=MOST_ANSWERS, help="answers of a set")
+    given = parser.parse_args()
     figures: dict[str, object] = {"model": FILE.version}
     bars: dict[str, bool] = {}
-    most = int(sys.argv[sys.argv.index("--most") + 1]) if "--most" in sys.argv else MOST_ANSWERS
     settings = InferenceSettings(embedding_model="", timeout_seconds=600)
     with closing(Inference(settings)) as inference:
-        if "--small" in sys.argv:
+        if given.small:
             value = own_passage(inference)
             figures["own_passage"] = round(value, 4)
             bars["own passage from another: AUROC >= 0.95"] = value >= 0.95
@@ -252,7 +254,7 @@ def main() -> None:
             figures["milliseconds"] = spent = milliseconds(inference)
             bars[f"<= {MOST_MILLISECONDS} ms CPU a sentence"] = spent <= MOST_MILLISECONDS
             for name in SETS:
-                answers = list(judged(name, most, inference))
+                answers = list(judged(name, given.most, inference))
                 figures[name] = found = figures_of(name, answers)
                 gain = found["both"][0] - found["trees"][0]
                 bars[f"{name}: AUROC >= {LEAST[name]}"] = found["both"][0] >= LEAST[name]

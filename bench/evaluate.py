@@ -13,7 +13,6 @@ Then a function is asked 2,000 cases, is broken off half-way, goes on, and is as
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 import time
@@ -25,6 +24,7 @@ from random import Random
 
 from bench.rig.faults_pool import LAYERS
 from bench.rig.helpdesk_answers import HEALTHY, Told, answers
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from examples.helpdesk.corpus import Article, Question, load_articles, load_questions
 from examples.helpdesk.faults import Fault
@@ -57,8 +57,7 @@ Answers = Mapping[str, Mapping[str, Result]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     options = parser.parse_args()
     each, healthy_runs, cases = (6, 2, 40) if options.small else (EACH, HEALTHY_RUNS, CASES)
     faults = tuple(Fault)[:2] if options.small else tuple(Fault)

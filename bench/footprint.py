@@ -11,7 +11,6 @@ engine's threads included. `--columns` adds the largest columns.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig import everyday_service
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from collector.assembly.assembly import Assembly
 from collector.assembly.fetch import TraceFetcher
@@ -183,8 +183,7 @@ def _column(store: Store, sql: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--columns", action="store_true")
     parser.add_argument("--answers", type=int)
     parser.add_argument("--one", help="measures one value and prints it; for the process itself")

@@ -13,7 +13,6 @@ It needs a mount namespace of its own (`unshare`), and is skipped where it may n
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -31,6 +30,7 @@ import httpx2
 
 from bench.kill_storm import stored_effects
 from bench.rig import otlp_requests
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
@@ -246,8 +246,7 @@ def enter_namespace() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="a tmpfs of 200 MB instead of 1 GB")
+    parser = sized(__doc__, small="a tmpfs of 200 MB instead of 1 GB")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     if INSIDE not in os.environ and (reason := enter_namespace()):

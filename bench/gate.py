@@ -9,10 +9,10 @@ a fall that the gate neither stops nor passes.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from random import Random
 
+from bench.rig.options import is_small
 from bench.rig.paired_runs import LIVELY, STEADY, fallen, make_cases, run_set
 from bench.rig.report import finish, progress
 from ragvigil.evaluation.gate.decide import Gate, State, decide
@@ -74,7 +74,7 @@ def _share(hits: list[bool]) -> float:
 
 def main() -> None:
     """Measures false stops and power; the small size only that both are sane."""
-    small = "--small" in sys.argv
+    small = is_small(__doc__)
     runs = 20 if small else 300
     steady = {name: unchanged(runs, CASES, anew) for name, anew in NOISE.items()}
     progress(f"unchanged: {steady}")

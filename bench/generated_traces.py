@@ -6,11 +6,11 @@ good traces damaged. Run: `.venv/bin/python bench/generated_traces.py`.
 
 from __future__ import annotations
 
-import sys
 import time
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from bench.rig.options import is_small
 from bench.rig.report import finish, progress
 from collector.record.build import records
 from ragvigil.model.span import Trace
@@ -23,13 +23,13 @@ MS_A_SPAN = 1.0
 
 def main() -> None:
     """Prints the counts and the JSON line."""
-    is_small = "--small" in sys.argv
+    small = is_small(__doc__)
     found = {"traces": 0, "spans": 0, "records": 0, "raised": 0, "not_the_same_twice": 0}
     seconds = 0.0
 
     @seed(SEED)
     @settings(
-        max_examples=SMALL if is_small else FULL,
+        max_examples=SMALL if small else FULL,
         deadline=None,
         database=None,
         phases=[Phase.generate],
@@ -55,7 +55,7 @@ def main() -> None:
 
     read()
     ms = round(seconds * 1e3 / found["spans"], 4)
-    bars = _bars(found) | ({} if is_small else {f"<= {MS_A_SPAN} ms a span": ms <= MS_A_SPAN})
+    bars = _bars(found) | ({} if small else {f"<= {MS_A_SPAN} ms a span": ms <= MS_A_SPAN})
     finish("generated_traces", {**found, "ms_a_span": ms}, bars, seed=SEED)
 
 

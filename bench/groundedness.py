@@ -11,7 +11,6 @@ its unedited summaries, like the conversations of BEGIN, were partly learned fro
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.rig.labelled import auroc, rows
+from bench.rig.options import is_small
 from bench.rig.report import finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.groundedness import LocalGroundedness
@@ -169,7 +169,7 @@ def main() -> None:
     bars: dict[str, bool] = {}
     spent = milliseconds()
     figures["cpu_milliseconds"] = spent
-    if "--small" in sys.argv:
+    if is_small(__doc__):
         area = own_passage()
         figures["own_passage"] = round(area, 4)
         bars["own passage from another: AUROC >= 0.95"] = area >= 0.95

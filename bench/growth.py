@@ -11,7 +11,6 @@ GIVEN_UP seconds is given up and fails both bars. `--only` takes readers whose n
 
 from __future__ import annotations
 
-import argparse
 import signal
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from math import inf, log
 from typing import NamedTuple
 
 from bench.rig.captures import Truth, load
+from bench.rig.options import sized
 from bench.rig.report import SAMPLES, finish, progress
 from collector.record.build import records
 from collector.redaction.redact import Redactor
@@ -91,8 +91,7 @@ class GivenUp(BaseException):
 
 def main() -> None:
     """Measures, reports."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     signal.signal(signal.SIGPROF, _give_up)

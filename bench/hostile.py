@@ -11,7 +11,6 @@ is restarted in between: the two are quarantined, everything else is stored.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
@@ -29,6 +28,7 @@ import httpx2
 
 from bench.rig.arrivals import Arrivals, arrivals
 from bench.rig.one_answer import ANSWER, CHUNK, QUESTION, SPANS, one_answer, trace_id_of
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running, start
 from scorers.runner import TOOK_TOO_LONG
@@ -274,8 +274,7 @@ def poison(folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, bool]]:
 
 def main() -> None:
     """Runs both parts and prints the verdict."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seed", type=int, default=21)
     options = parser.parse_args()
     size = SMALL if options.small else FULL

@@ -10,7 +10,6 @@ includes what the store computed for it. CPU times hardly depend on what else th
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import httpx2
 
+from bench.rig.options import sized
 from bench.rig.processes import core_pid, cpu_seconds, memory_mb
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -50,8 +50,7 @@ def costliest(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)

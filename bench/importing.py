@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.rig.options import is_small
 from bench.rig.report import finish, progress
 from collector.backfill.collector_file import pieces
 from collector.backfill.sources import SUFFIX
@@ -146,8 +147,8 @@ def _settled(daemon: ChildDaemon, spans: int) -> dict[str, int]:
 
 def main() -> None:
     """Prints the figures and the JSON line."""
-    is_small = "--small" in sys.argv
-    traces, sent = (SMALL, FEW) if is_small else (FULL, SENT)
+    small = is_small(__doc__)
+    traces, sent = (SMALL, FEW) if small else (FULL, SENT)
     rng = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:
         path, part = Path(folder) / "traces.json", Path(folder) / "part.json"
@@ -157,7 +158,7 @@ def main() -> None:
         figures, bars, rate = reading(path, traces)
         progress(f"{rate:.0f} spans/s read")
         told, held = sending(part, Path(folder) / "daemon", sent)
-    if not is_small:
+    if not small:
         bars[f">= {BAR} spans/s"] = rate >= BAR
     finish("importing", figures | told, bars | held, seed=SEED)
 

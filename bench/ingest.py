@@ -12,7 +12,6 @@ grow under such a load is a figure beside it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import os
@@ -26,6 +25,7 @@ from pathlib import Path
 from bench.rig import otlp_requests
 from bench.rig.beside import repeatedly
 from bench.rig.ingest_ceiling import BATCH_SPANS, ceiling
+from bench.rig.options import sized
 from bench.rig.phoenix_process import phoenix_rate
 from bench.rig.processes import core_pid, memory_mb
 from bench.rig.report import finish, progress
@@ -120,8 +120,7 @@ def full_rate(daemon: ChildDaemon, requests: list[bytes]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--phoenix", type=Path)
     options = parser.parse_args()
     traces = 500 if options.small else 40_000

@@ -19,12 +19,12 @@ import base64
 import codecs
 import hashlib
 import random
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bench.rig.labelled import rows
+from bench.rig.options import is_small
 from bench.rig.question_pages import is_plain_question, question_pages
 from bench.rig.report import SAMPLES, bench_data, finish
 from ragvigil.model.record import Document, RagRecord
@@ -253,7 +253,7 @@ def alarms_of(chunks: Mapping[str, Sequence[str]]) -> dict[str, list[bool]]:
 
 
 def main() -> None:
-    small = "--small" in sys.argv
+    small = is_small(__doc__)
     listed = rows(SET, small=small)
     attacks = unseen_attacks(listed)
     ordinary = ordinary_chunks(small=small)

@@ -33,6 +33,7 @@ from bench.rig.issue_truth import Compared, compare
 from bench.rig.issue_weeks import MOST_TICKETS, rehearse_healthy
 from bench.rig.judge_stand_in import standing_in
 from bench.rig.kept_runs import KeptRuns
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from bench.rig.scored_pool import ScoredPool
 from bench.rig.truth_faults import BY_NAME, Fault
@@ -207,12 +208,11 @@ def of_healthy_days(options: argparse.Namespace, seed: int) -> tuple[dict[str, o
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = sized(__doc__)
     parser.add_argument("--incidents", nargs="+", choices=[*BY_NAME, *Switch])
     parser.add_argument("--healthy", type=float, help="days without a fault")
     parser.add_argument("--desk", action="store_true", help="of the help desk")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "incidents")
-    parser.add_argument("--small", action="store_true")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--combinations", type=int)
     options = parser.parse_args()

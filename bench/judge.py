@@ -9,7 +9,6 @@ at a time, of which 160 calls/s are the most. Latency: judge_latency.py.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import tempfile
 import time
@@ -22,6 +21,7 @@ from prometheus_client import REGISTRY
 from bench.rig import judge_faults, judge_injection, judge_latency, judge_spending
 from bench.rig.judge_court import in_session
 from bench.rig.judge_stand_in import standing_in
+from bench.rig.options import sized
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
@@ -144,8 +144,7 @@ PARTS: dict[str, Callable[[int, bool], Part]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--only")
     options = parser.parse_args()

@@ -13,7 +13,6 @@ with it where both have the same folder.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -35,6 +34,7 @@ from bench.kill_storm import (
 from bench.rig import otlp_requests
 from bench.rig.kept_storm import KeptStorm, kept_storm
 from bench.rig.kill_here.sitecustomize import POINT_FILE
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 
@@ -132,8 +132,7 @@ def storm(kept: KeptStorm, stream: Stream, seed: int, times: int, minutes: float
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--times", type=int, help=f"at each point; {TIMES}, or 1 where small")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--folder", type=Path, help="of the storm of which this is a part")

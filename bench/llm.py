@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel, Field
 
+from bench.rig.options import is_small
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.app.process.tied import start_tied
 from ragvigil.llm.cache import cache_key
@@ -70,8 +71,8 @@ def key(model: str, number: int) -> str:
 
 
 def main() -> None:
-    is_small = "--small" in sys.argv
-    calls = 320 if is_small else 3200
+    small = is_small(__doc__)
+    calls = 320 if small else 3200
     command = [sys.executable, "-m", "tests.llm_server", "--seconds", str(JUDGE_SECONDS)]
     judge = start_tied(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     figures: dict[str, object] = {"calls": calls, "most_per_second": MOST_PER_SECOND}
@@ -86,7 +87,7 @@ def main() -> None:
             provider = model.partition(":")[0]
             figures[provider] = made
             bars[f"{provider}: every call answered"] = made["answered"] == calls
-            if not is_small:
+            if not small:
                 bars[f"{provider}: >= 90 % of 160 calls/s"] = (
                     made["calls_per_second"] >= 0.9 * MOST_PER_SECOND
                 )

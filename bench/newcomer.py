@@ -25,6 +25,7 @@ import httpx2
 
 from bench.rig.newcomer_stacks import SERVICE, STACKS, Row, Stack, ask_all, environment, lines_of
 from bench.rig.newcomer_stacks import model as language_model
+from bench.rig.options import is_small
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 
@@ -299,9 +300,9 @@ def _judge_stack(
 
 
 def main() -> None:
-    is_small = "--small" in sys.argv
-    stacks = STACKS[::3] if is_small else STACKS
-    count = SMALL_TICKETS if is_small else TICKETS
+    small = is_small(__doc__)
+    stacks = STACKS[::3] if small else STACKS
+    count = SMALL_TICKETS if small else TICKETS
     with tempfile.TemporaryDirectory() as folder:
         tally, listed = run(stacks, count, Path(folder))
     for miss in tally.misses[:MOST_LINES]:

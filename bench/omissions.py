@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.labelled import rows
+from bench.rig.options import explained
 from bench.rig.report import finish, progress
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.citation_validity import CitationValidity
@@ -172,7 +172,8 @@ def is_failed(case: Case) -> bool:
 
 def main() -> None:
     """Measures and prints."""
-    small, explain = "--small" in sys.argv, "--explain" in sys.argv
+    given = explained(__doc__)
+    small, explain = given.small, given.explain
     chance = random.Random(SEED)
     count = CASES[small] // 2
     cases = [*from_templates(count, chance), *from_texts(texts(small=small), count, chance)]

@@ -19,7 +19,6 @@ at most two hours old. `--fill` only fills it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import random
@@ -37,6 +36,7 @@ import httpx2
 
 from bench.api import PATIENCE_SECONDS, Answers, Phase, open_one, p99, phases, with_history
 from bench.ingest import spans_of
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.store.engine.store import Store
@@ -161,8 +161,7 @@ def _read(session: httpx2.Client, url: str) -> tuple[bytes, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path)

@@ -7,12 +7,12 @@ Layouts in `rig/prompt_layouts.toml` were in view when the reader was written, t
 from __future__ import annotations
 
 import random
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.rig.layout_prompts import Prompt, call, layouts, prompt, without_context
+from bench.rig.options import is_small
 from bench.rig.report import finish, progress
 from collector.record.build import records
 from ragvigil.model.record import ContextSource, RagRecord
@@ -97,11 +97,11 @@ def share(tallies: Sequence[Tally], part: str, whole: str) -> float:
 
 def main() -> None:
     """Prints what each layout loses, then the JSON line."""
-    is_small = "--small" in sys.argv
+    small = is_small(__doc__)
     figures: dict[str, object] = {}
     bars: dict[str, bool] = {}
     for group, file in FILES.items():
-        by_name = measured(file, 5 if is_small else 60)
+        by_name = measured(file, 5 if small else 60)
         tallies = list(by_name.values())
         for name, tally in by_name.items():
             progress(f"{name:48} whole {tally.whole}/{tally.prompts}  ids {tally.right_ids}/"
@@ -120,7 +120,7 @@ def main() -> None:
         least = RECALL if group == "in view" else HELD_OUT_RECALL
         bars[f"{group}: chunks and ids >= {least}"] = min(recall, ids) >= least
         bars[f"{group}: questions >= {least}"] = questions >= least
-    read, wrong = false_chunks(3 if is_small else 20)
+    read, wrong = false_chunks(3 if small else 20)
     for kind, times in wrong.items():
         progress(f"chunks in a prompt without any: {kind} ({times})")
     figures |= {"without context": read, "with false chunks": wrong.total()}

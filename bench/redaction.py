@@ -10,7 +10,6 @@ error. Clean values are all strings of the captured requests and of the labelled
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import base64
 import gzip
@@ -24,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.rig.options import sized
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.secret_kinds import Group, Kind, kinds
 from bench.rig.secret_places import PLACES, Put, is_log, request
@@ -70,8 +70,7 @@ def _forms(piece: str) -> set[bytes]:
 
 def main() -> None:
     """Plants, searches, measures, reports."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     small = parser.parse_args().small
     places = PLACES[:: len(PLACES) // SMALL_PLACES] if small else PLACES
     figures: dict[str, object] = {"kinds": len(kinds()), "places": len(places)}

@@ -13,7 +13,6 @@ full are halved by the hash of their group: one half is learned from, the other 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 from zlib import crc32
 
 from bench.rig.labelled import f1, rows
+from bench.rig.options import is_small
 from bench.rig.report import bench_data, finish
 from scorers.text.stance import classify
 
@@ -177,7 +177,7 @@ def bars_of(figures: Mapping[str, Any], *, small: bool) -> dict[str, bool]:
 
 
 def main() -> None:
-    small = "--small" in sys.argv
+    small = is_small(__doc__)
     figures: dict[str, object] = {
         **of_labelled(small=small),
         "languages_f1": by_language(),

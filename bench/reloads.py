@@ -10,7 +10,6 @@ file: their requests must then be refused, or the reload did nothing.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import shutil
 import signal
@@ -24,6 +23,7 @@ from pathlib import Path
 import httpx2
 
 from bench.rig import otlp_requests
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.certificates import Pair, self_signed
@@ -104,8 +104,7 @@ class Senders:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     seconds = options.seconds or (6.0 if options.small else 60.0)

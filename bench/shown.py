@@ -10,13 +10,13 @@ missed if a prompt holds its text letter by letter. `--explain` prints what went
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.rig.captures import captured_sets, load
+from bench.rig.options import explained
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.shown_prompts import Shown, shown_prompts
 from collector.claims.prompt_match import positions
@@ -95,8 +95,9 @@ def captured(folder: Path) -> Iterator[tuple[int, int]]:
 
 def main() -> None:
     """Measures and prints."""
-    small, data = "--small" in sys.argv, bench_data()
-    counts, seconds = generated(SMALL if small else PROMPTS, explain="--explain" in sys.argv)
+    given = explained(__doc__)
+    small, data = given.small, bench_data()
+    counts, seconds = generated(SMALL if small else PROMPTS, explain=given.explain)
     progress("generated prompts done")
     folder = SAMPLES / "otlp" if small or data is None else data / "captures"
     held, kept = map(sum, zip(*captured(folder), strict=True))

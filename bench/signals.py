@@ -12,7 +12,6 @@ or 40 %, on one route or all. Then one tick of 500 series through the embedded s
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -26,6 +25,7 @@ from alerts.signals.broken import BrokenDetector
 from alerts.signals.minutes import HOUR, MINUTE
 from alerts.signals.moved import MovedDetector
 from alerts.signals.traffic import TrafficDetector
+from bench.rig.options import sized
 from bench.rig.report import finish, peak_rss_mb, progress
 from bench.rig.signals_modes import FAULTS, MODES, Fault, onsets, sums, traffic
 from bench.rig.signals_modes import ROUTES as MODE_ROUTES
@@ -215,8 +215,10 @@ def found_in_time(rng: np.random.Generator, small: bool) -> dict[str, dict[str, 
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    small = "--small" in sys.argv
-    seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else SEED
+    parser = sized(__doc__)
+    parser.add_argument("--seed", type=int, default=SEED)
+    given = parser.parse_args()
+    small, seed = given.small, given.seed
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as folder:
         tick = tick_cost(Path(folder), days=1 if small else 3, ticks=5 if small else 20)

@@ -12,7 +12,6 @@ A plateau: the median memory of the last quarter of the even load, less that of 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -22,6 +21,7 @@ from typing import Any
 from bench.rig.even_load import SEED, EvenLoad
 from bench.rig.judge_latency import judging
 from bench.rig.judge_stand_in import standing_in
+from bench.rig.options import sized
 from bench.rig.processes import core_pid, cpu_seconds, memory_mb
 from bench.rig.report import finish, progress
 from collector.assembly.settings import AssemblyLimits
@@ -129,8 +129,7 @@ def soak(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--minutes", type=float)
     options = parser.parse_args()
     small = options.small

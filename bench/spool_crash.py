@@ -8,7 +8,6 @@ under the same seeds and must lose, or the model proves nothing.
 
 from __future__ import annotations
 
-import argparse
 import errno
 import random
 import time
@@ -16,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from collector.spool.directory import SpoolError
 from collector.spool.frames import HEADER_SIZE, Frame
@@ -229,8 +229,7 @@ def wrong_answers(
 
 def main() -> None:
     """Runs both writers over the seeds and prints the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="200 seeds instead of 2,000")
+    parser = sized(__doc__, small="200 seeds instead of 2,000")
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     seeds = range(given.seed, given.seed + (200 if given.small else 2_000))

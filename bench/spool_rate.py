@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import shutil
@@ -13,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from collector.spool.reader import SpoolReader
 from collector.spool.spool import SpoolWriter
@@ -59,8 +59,7 @@ def measure(folder: Path, records: int, senders: int, payload: bytes) -> dict[st
 
 def main() -> None:
     """Measures each number of senders on the disk of the working folder."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="counts only, 2,000 records")
+    parser = sized(__doc__, small="counts only, 2,000 records")
     given = parser.parse_args()
     records = 2_000 if given.small else 40_000
     payload = random.Random(SEED).randbytes(RECORD_BYTES)

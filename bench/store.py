@@ -9,7 +9,6 @@ trace: a skip index, a projection, and neither.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import threading
@@ -18,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.rig.lookup_ways import compare
+from bench.rig.options import sized
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.store.engine.batch import Batch, Rows
 from ragvigil.store.engine.priority import Priority
@@ -148,8 +148,7 @@ def timed(job: Callable[[], object], times: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()
     rows = 198_000 if options.small else 9_999_000

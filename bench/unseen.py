@@ -1,6 +1,6 @@
 """Do healthy answers pass on texts that nothing was tuned on, and do bad ones still fail?
 
-.venv/bin/python bench/unseen.py [--small] [--half fit] [--only PART]
+.venv/bin/python bench/unseen.py [--small] [--half fit] [--only PART ...]
 
 Supported answers of labelled sets with citations of ours (bench/rig/unseen_answers.py), and the
 same answers with invented, altered and misplaced quotations and markers; questions with what a
@@ -16,13 +16,13 @@ of the samples.
 from __future__ import annotations
 
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
 from bench.rig import unseen_retrievals
 from bench.rig.mutations import swapped_number, swapped_word
+from bench.rig.options import sized
 from bench.rig.report import bench_data, finish, progress
 from bench.rig.unseen_answers import SETS, SupportedAnswer, is_fit, supported_answers
 from bench.rig.unseen_retrievals import JUNK, Retrieval, retrievals
@@ -44,6 +44,7 @@ from scorers.rubric import house_rubrics
 from scorers.text.normalise import key, words
 from scorers.text.sentences import sentences
 
+PARTS = ("citations", "injection", "relevance", "utilization", "questions")
 SEED = 17
 SAMPLED = {"clapnq_dev", "expertqa_claims"}
 """Sets with samples in the tests, for the small run."""
@@ -215,25 +216,27 @@ def sets_of(names: Iterable[str], *, small: bool) -> list[str]:
 
 def main() -> None:
     """Measures and prints."""
-    small = "--small" in sys.argv
-    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    half = sys.argv[sys.argv.index("--half") + 1] if "--half" in sys.argv else "measure"
+    parser = sized(__doc__)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--half", choices=["measure", "fit"], default="measure")
+    given = parser.parse_args()
+    small, only, half = given.small, given.only, given.half
 
     def of_half(group: str) -> bool:
         return small or is_fit(group) == (half == "fit")
 
     tally = Tally()
-    if only in ("", "citations"):
+    if "citations" in only:
         measure_citations(tally, of_half, small=small)
     with closing(Inference(InferenceSettings(timeout_seconds=600))) as inference:
         asked, answered = sets_of(unseen_retrievals.SETS, small=small), sets_of(SETS, small=small)
-        if only in ("", "injection"):
+        if "injection" in only:
             measure_injection(tally, of_half, asked, small=small)
-        if only in ("", "relevance"):
+        if "relevance" in only:
             measure_relevance(tally, of_half, inference, small=small)
-        if only in ("", "utilization"):
+        if "utilization" in only:
             measure_utilization(tally, of_half, answered, inference, small=small)
-        if only in ("", "questions"):
+        if "questions" in only:
             measure_questions(tally, sets_of(INTENTS, small=small), inference, small=small)
     version = inference.embedding_version
     figures = {"half": "both" if small else half, "model": version, "failing": tally.figures()}

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import sys
-
 from bench.rig.labelled import auroc, rows
+from bench.rig.options import is_small
 from bench.rig.report import finish
 from scorers.chunk_utilization import USED, AnswerSentences, overlap, words_of
 
 
 def main() -> None:
-    small = "--small" in sys.argv
+    small = is_small(__doc__)
     labels: list[bool] = []
     scores: list[float] = []
     for row in rows("clapnq_dev", small=small):

@@ -10,7 +10,6 @@ are the product's. A run in which nothing is noticed makes no incident, and coun
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rig.matrices import Row, matrix, write_part
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from bench.rig.verdict_answers import FLIPS
 from bench.rig.verdict_faults import FAULTS, JUDGED, Fault, run
@@ -92,8 +92,7 @@ an audit in {JUDGED:.0%} of the runs.
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--write", type=Path, help="the document that gets the matrix")
     given = parser.parse_args()

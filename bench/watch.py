@@ -12,7 +12,6 @@ Alertmanager. `--real-time` runs one fault at factor 1, which takes hours.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -21,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from bench.rig.options import sized
 from bench.rig.report import finish, progress
 from bench.rig.watch_expected import Truth, truths
 from bench.rig.watch_faults import Rehearsed, fill, rehearse
@@ -90,8 +90,7 @@ def all_faults(names: Sequence[str], *, factor: float, real_time: str, seed: int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true")
+    parser = sized(__doc__)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--factor", type=float, default=60.0)
     parser.add_argument("--only", nargs="+", choices=FULL)
