@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge
 
-WAITING = Gauge("ragvigil_judge_waiting", "Records that wait to be judged.")
+WAITING = Gauge(
+    "ragvigil_judge_waiting",
+    "Records that wait to be judged; while spans take over 7 s to be stored, none is begun.",
+)
 RECORDS = Counter(
     "ragvigil_judge_records",
     "Records that left the queue, by stream: judged, changed meanwhile, or gone from the store.",

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from scorers.injected_context import findings
+from scorers.text.chunk_text import chunk_text
 from scorers.text.patterns import any_of, compile_pattern, encodable
 
 LABEL = "injection_suspected"
@@ -50,10 +51,11 @@ def suspicious_parts(
     A question or answer is suspicious only if it addresses a judge. With `judge_alone` so is a
     chunk: then orders to the answering model are what the rubric asks about.
     """
-    texts = list(chunks)
-    in_chunk = any(addresses_judge(text) for text in texts)
+    # Each rubric asks this of the same chunks, and the next answer has some of them again.
+    kept = [chunk_text(text) for text in chunks]
+    in_chunk = any(chunk.derived(addresses_judge) for chunk in kept)
     if not judge_alone:
-        in_chunk = in_chunk or any(findings(text) for text in texts)
+        in_chunk = in_chunk or any(chunk.derived(findings) for chunk in kept)
     in_other = any(addresses_judge(text) for text in other_texts)
     return [name for name, is_so in (("chunk", in_chunk), ("text", in_other)) if is_so]
 

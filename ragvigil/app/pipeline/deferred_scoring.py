@@ -31,7 +31,7 @@ FEEDBACK_SECONDS = 600.0
 """Complaints of this long before the start are read again: none is missed between two lives of
 the core, and a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
-LATE_SECONDS = 15.0
+LATE_SECONDS = 7.0
 """A core that keeps up on a full machine stores nearly all spans sooner than this."""
 
 
