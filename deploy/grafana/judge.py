@@ -76,11 +76,11 @@ MONEY = Section(
             dashed="budget",
         ),
         judged(
-            "What the budget leaves of the rates",
+            "What budget and pace leave of the rates",
             "100 %: as sampled; below, the share that is still judged.",
-            "Below 100 % for long: the budget does not fit the traffic; "
-            "`ragvigil judge cost` counts it rubric by rubric.",
-            Query(expr=f"ragvigil_judge_thinning{{{ON}}}", name="{{instance}}"),
+            "Budget below 100 % for long: it does not fit the traffic; `ragvigil judge cost` "
+            "counts it by rubric. Pace: the model is slower than the sample; lower the rate.",
+            Query(expr=f"ragvigil_judge_thinning{{{ON}}}", name="{{cause}} {{instance}}"),
             unit=Unit.SHARE,
             limits=Limits(orange=1, red=0.5, low_is_bad=True),
             highest=1,
@@ -111,7 +111,8 @@ QUEUE = Section(
         judged(
             "Waiting and under way",
             "Records that wait to be judged, and calls under way.",
-            "Growing for hours: the model is slower than the sample; lower the rate.",
+            "Half of the queue's room: the model is slower than the sample, and the rates sink; "
+            "lower them yourself.",
             Query(expr=f"ragvigil_judge_waiting{{{ON}}}", name="waiting {{instance}}"),
             Query(expr=f"ragvigil_llm_in_flight{{{ON}}}", name="in flight {{instance}}"),
         ),

@@ -23,7 +23,7 @@ from ragvigil.store.scores import judged
 from scorers.golden import read_golden
 from scorers.judge import metrics
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
-from scorers.judge.sampling import SampleChoice, choose_stream, is_sampled, may_be_chosen
+from scorers.judge.sampling import SampleChoice, Thinning, choose_stream, is_sampled, may_be_chosen
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import Rubric, accepted_rubrics, load_rubrics
 
@@ -218,7 +218,7 @@ class JudgeJob:
             health=self._client.health,
             budget=self._client.budget,
             quotes=judge.quotes if judge else None,
-            thinning=judge.thinning if judge else 1.0,
+            thinning=judge.thinning if judge else Thinning(),
         )
 
     def _open(self, folder: Path) -> str:
@@ -245,7 +245,7 @@ class JudgeJob:
 
     def _chosen(self, scored: ScoredRecord) -> QueuedRecord | None:
         record = scored.record
-        thinning = self._judge.thinning if self._judge else 1.0
+        thinning = self._judge.thinning.factor if self._judge else 1.0
         chosen = choose_stream(
             record,
             scored.scores,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge
 
+from scorers.judge.sampling import Thinning
+
 WAITING = Gauge(
     "ragvigil_judge_waiting",
     "Records that wait to be judged; while spans take over 7 s to be stored, none is begun.",
@@ -28,6 +30,16 @@ QUOTES = Counter(
     ["rubric", "judge", "result"],
 )
 THINNING = Gauge(
-    "ragvigil_judge_thinning", "Factor that the budget leaves of the sampling rates, 0 to 1."
+    "ragvigil_judge_thinning",
+    "Factor that the budget, or a queue that fills, leaves of the sampling rates, 0 to 1.",
+    ["cause"],
 )
-THINNING.set(1.0)
+
+
+def show_thinning(thinning: Thinning) -> None:
+    """Sets the gauge of each cause."""
+    THINNING.labels("budget").set(thinning.budget)
+    THINNING.labels("pace").set(thinning.pace)
+
+
+show_thinning(Thinning())

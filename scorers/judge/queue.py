@@ -79,7 +79,7 @@ class JudgeQueue:
     """
 
     def __init__(self, path: Path | None, limit: int) -> None:
-        self._limit, self._lock = limit, Lock()
+        self.limit, self._lock = limit, Lock()
         self._database = sqlite3.connect(
             path or ":memory:", isolation_level=None, check_same_thread=False
         )
@@ -99,7 +99,7 @@ class JudgeQueue:
         Skips a record that waits or was judged with the same content.
         """
         candidates = list(records)
-        room = self._limit - len(self)  # read before the lock is held: the bound is a soft one
+        room = self.limit - len(self)  # read before the lock is held: the bound is a soft one
         with self._lock, self._on_disk(), self._database as database:
             database.execute("BEGIN IMMEDIATE")
             for record in candidates[:room]:

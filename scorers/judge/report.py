@@ -14,25 +14,28 @@ if TYPE_CHECKING:
     from ragvigil.llm.budget import Budget
     from ragvigil.llm.health import Health
     from scorers.judge.quotes import QuoteTally
+    from scorers.judge.sampling import Thinning
     from scorers.judge.settings import JudgeSettings
 
 THIN = 0.5
-"""Share of the sampling rates under which people are told that the budget is too small."""
+"""Share of the sampling rates under which people are told what they are too high for."""
+
+FASTER = "a higher [judge] concurrency may help, a lower sample_rate will"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """A judge at work; `quotes` is None, and `thinning` 1, until its thread has begun."""
+    """A judge at work; `quotes` is None, and nothing is thinned, until its thread has begun."""
 
     settings: JudgeSettings
     waiting: int
     health: Health
     budget: Budget
-    quotes: QuoteTally | None = None
-    thinning: float = 1.0
+    quotes: QuoteTally | None
+    thinning: Thinning
 
     def status(self) -> dict[str, object]:
-        """Model, rate, queue, failures, budget and quotes."""
+        """Model, rate, queue, failures, budget and quotes; `is_slow` where its pace thins most."""
         return {
             "on": self.settings.is_sampling,
             "model": self.settings.model,
@@ -40,20 +43,26 @@ class JudgeReport:
             "waiting": self.waiting,
             **self.health.status(),
             "spent_today": spent_today(self.budget, self.settings),
-            "thinning": self.thinning,
+            "thinning": self.thinning.factor,
+            "is_slow": self.thinning.is_by_pace,
             **(self.quotes.status() if self.quotes else {}),
         }
 
     def lines(self) -> list[str]:
-        """What somebody should know: failures and their end, a spent budget, wrong quotes.
+        """What somebody should know: failures and their end, rates too high, wrong quotes.
 
         With such a line comes the summary; empty while all is well.
         """
         lines = self.health.lines()
-        if self.health.is_budget_spent() or self.thinning < THIN:
+        if self.thinning.pace < THIN:
             lines.append(
-                f"the judge's budget is too small: {self.thinning:.0%} of the sample is judged; "
-                f"{spent_today(self.budget, self.settings)} spent today; "
+                f"the judge is slower than its sample: {self.waiting:,} answers wait, and "
+                f"{self.thinning.factor:.0%} of the sample is judged; {FASTER}"
+            )
+        if self.health.is_budget_spent() or self.thinning.budget < THIN:
+            lines.append(
+                f"the judge's budget is too small: {self.thinning.factor:.0%} of the sample is "
+                f"judged; {spent_today(self.budget, self.settings)} spent today; "
                 f"{WAYS_OUT[FailureKind.BUDGET]}"
             )
         misquotes = self.quotes.warning() if self.quotes else ""
@@ -65,7 +74,7 @@ class JudgeReport:
         kinds = ", ".join(self.health.kinds()) or "none"
         return (
             f"the judge so far: {status['calls']} questions, without an answer {kinds}; "
-            f"{status['spent_today']} spent today; thinning {self.thinning:.2f}"
+            f"{status['spent_today']} spent today; thinning {self.thinning.factor:.2f}"
         )
 
 

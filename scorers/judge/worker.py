@@ -27,7 +27,7 @@ from scorers.judge import metrics
 from scorers.judge.asker import Asker, Family, count_missing
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.quotes import QuoteTally
-from scorers.judge.sampling import next_thinning
+from scorers.judge.sampling import Thinning
 
 log = structlog.get_logger()
 
@@ -78,9 +78,9 @@ class Judge:
         is_late: Callable[[], bool],
         rounds: int,
         at_once: int,
-        budget: Budget | None = None,
+        budget: Budget,
     ) -> None:
-        self.thinning = 1.0
+        self.thinning = Thinning()
         self.quotes = QuoteTally(asker.model)
         self._budget = budget
         self._paced = clock()
@@ -177,18 +177,19 @@ class Judge:
             (log.warning if news.is_bad else log.info)(news.event, reason=news.reason)
 
     def _pace(self) -> None:
-        """Adapts the thinning of the sampling rates to the budget, once a minute."""
+        """Adapts the sampling rates to the budget and to the judge's own pace, once a minute."""
         now = self._clock()
-        if self._budget is None or now - self._paced < PACE_SECONDS:
+        if now - self._paced < PACE_SECONDS:
             return
         self._paced = now
         spent = self._budget.spent(Pot.SAMPLE)
-        self.thinning = next_thinning(
-            self.thinning,
+        self.thinning = self.thinning.next(
             spent=(spent.tokens, spent.money),
             allowed=self._budget.allowed(Pot.SAMPLE),
+            waiting=len(self._queue),
+            room=self._queue.limit,
         )
-        metrics.THINNING.set(self.thinning)
+        metrics.show_thinning(self.thinning)
 
     async def _begin(self, due: list[QueuedRecord]) -> None:
         try:

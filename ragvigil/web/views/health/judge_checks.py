@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ragvigil.model.figures import count, counted, listed, money, score, sentence, share
 from ragvigil.web.views.health.kinds import Check, Evidence, Verdict
@@ -10,7 +11,7 @@ from ragvigil.web.views.health.report import JudgeCostForm
 from ragvigil.web.views.judges import JudgeForm
 
 THIN = 0.9
-"""A judge that judges less of its sample than this is short of money."""
+"""A judge that judges less of its sample than this is short of money or time."""
 
 
 def judge(evidence: Evidence) -> Iterator[Check]:
@@ -37,18 +38,31 @@ def judge(evidence: Evidence) -> Iterator[Check]:
         waiting = counted(int(judge.get("waiting") or 0), "answer")
         words = f"{judge.get('model')} {state}. {calls}; waiting: {waiting}."
         yield Check(name="Judge", verdict=Verdict.HOLDS, words=words)
+    yield _rates(judge)
+
+
+def _rates(judge: Mapping[str, Any]) -> Check:
+    """Whether budget and pace let the judge have all of its sample."""
     thinning = float(judge.get("thinning") or 1.0)
-    spent = f"{judge.get('spent_today')} spent today"
-    if thinning < THIN:
-        yield Check(
-            name="Judge's budget",
+    spent = sentence(f"{judge.get('spent_today')} spent today")
+    only = f"only {share(thinning)} of the sample is judged"
+    if thinning >= THIN:
+        words = f"{spent}; all of the sample is judged."
+        return Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
+    if judge.get("is_slow"):
+        return Check(
+            name="Judge's pace",
             verdict=Verdict.WORSE,
-            words=f"{sentence(spent)}; only {share(thinning)} of the sample is judged.",
-            fix="ragvigil judge cost",
+            words=f"Its model is slower than the sample: {only}. A higher `concurrency` may help, "
+            "a lower `sample_rate` will.",
+            fix="[judge]\nsample_rate = 0.05",
         )
-    else:
-        words = f"{sentence(spent)}; all of the sample is judged."
-        yield Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
+    return Check(
+        name="Judge's budget",
+        verdict=Verdict.WORSE,
+        words=f"{spent}; {only}.",
+        fix="ragvigil judge cost",
+    )
 
 
 def _calls(calls: int, failures: Iterable[str]) -> str:

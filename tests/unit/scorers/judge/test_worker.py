@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,8 +24,9 @@ from scorers.judge.asker import Asker
 from scorers.judge.job import families
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
+from scorers.judge.sampling import Thinning
 from scorers.judge.verdicts import JUDGE
-from scorers.judge.worker import AGAIN_SECONDS, PATIENCE_SECONDS, READ_SECONDS, Judge
+from scorers.judge.worker import AGAIN_SECONDS, PACE_SECONDS, PATIENCE_SECONDS, READ_SECONDS, Judge
 from scorers.rubric import load_rubrics
 from tests.content_judge import ContentJudge
 from tests.llm_server import Fault, LlmServer
@@ -330,6 +332,16 @@ async def test_with_the_budget_spent_nothing_is_asked_and_the_rates_fall() -> No
         await bench.steps()
         assert bench.server.calls == []
         assert bench.scores["groundedness"].label == "budget"
+
+
+async def test_a_model_slower_than_its_sample_has_the_rates_sink_before_its_queue_is_full() -> None:
+    async with working(["groundedness"], queue=JudgeQueue(None, 10)) as bench:
+        for number in range(5):
+            bench.add(replace(RECORD, trace_id=f"{number}"), due=math.inf)
+        bench.now += PACE_SECONDS
+        await bench.judge.step()
+        assert bench.judge.thinning == Thinning(pace=0.5)
+        assert REGISTRY.get_sample_value("ragvigil_judge_thinning", {"cause": "pace"}) == 0.5
 
 
 async def test_a_stop_while_judging_leaves_the_record_in_the_queue() -> None:

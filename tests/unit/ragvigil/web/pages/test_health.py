@@ -127,6 +127,8 @@ def test_all_that_works_is_said_in_one_sentence() -> None:
          Verdict.MISSING, "280 questions"),
         ("Judge's budget", {"status": {"judge": {**WORKS["judge"], "thinning": 0.4}}},
          Verdict.WORSE, "40 %"),
+        ("Judge's pace", {"status": {"judge": {**WORKS["judge"], "thinning": 0.4,
+         "is_slow": True}}}, Verdict.WORSE, "slower than the sample: only 40 %"),
         ("Judge of completeness", {"judges": [judge(state="retired", reason="kappa 0.52")]},
          Verdict.MUTED, "kappa 0.52"),
         ("Judge and people", {"judges": [judge(state="unmeasured", missing=22)]}, Verdict.MISSING,
