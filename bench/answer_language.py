@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.labelled import rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import bench_data, finish, peak_rss_mb
 from ragvigil import RagRecord
 from scorers.answer_language import LEAST_WORDS, AnswerLanguage
@@ -107,7 +107,7 @@ def micros_of(pairs: Sequence[Pair]) -> list[float]:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     rng = random.Random(SEED)
     written = [json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines()]
     sets = labelled(small=small)

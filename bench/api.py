@@ -29,7 +29,7 @@ import httpx2
 
 from bench.ingest import p99, send, spans_of
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, memory_mb
 from bench.rig.report import finish, progress
 from bench.store import DAY, fill
@@ -208,7 +208,7 @@ def with_history(folder: Path, scores: int) -> None:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=40.0)
     options = parser.parse_args()
     scores, seconds = (19_800, 4.0) if options.small else (1_200_000, options.seconds)

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from collector.assembly.assembly import Assembly
 from collector.assembly.refs import Arrival, SpanRef
@@ -41,7 +41,7 @@ def trace(rng: random.Random, seq: int) -> list[Arrival]:
 
 def main() -> None:
     """Assembles ten minutes of traffic on a clock of its own."""
-    parser = sized(__doc__, small="counts only, 10,000 traces")
+    parser = size_parser(__doc__, small="counts only, 10,000 traces")
     given = parser.parse_args()
     traces = 10_000 if given.small else TRACES_A_SECOND * 600
     assembly = Assembly(AssemblyLimits())

@@ -12,7 +12,7 @@ from collections import Counter
 
 from bench.conventions import FIELDS, expected, pairs, said
 from bench.rig.captures import Capture, Truth, captured_sets, load
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import Change, newest_dropped, oldest_dropped
 from collector.record.build import records
@@ -72,8 +72,8 @@ def _lost(row: Truth, known: RagRecord | None, left: RagRecord | None) -> Counte
 
 def main() -> None:
     """Prints per cut what was lost, then the JSON line."""
-    data = bench_data()
-    folder = data / "captures" if data and not is_small(__doc__) else SAMPLES / "otlp"
+    data = None if parse_small(__doc__) else bench_data()
+    folder = data / "captures" if data else SAMPLES / "otlp"
     captures = {path.name: load(path) for path in captured_sets(folder)}
     figures: dict[str, object] = {}
     wrong = untold = cut = 0

@@ -30,7 +30,7 @@ from bench.rig.audited_changes import (
     run,
     traffic,
 )
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.model.audit import AuditState
 
@@ -136,7 +136,7 @@ def falls(
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     runs = SMALL_RUNS if given.small else RUNS

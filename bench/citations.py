@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.mutations import HARMLESS, Case, Passage, cases, record_of
-from bench.rig.options import explained
+from bench.rig.options import parse_explain
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.record.citations import CitationSource, citations
 from ragvigil.model.record import Citation, Document, RagRecord
@@ -201,7 +201,7 @@ def gathered(data: Path | None, *, small: bool) -> Iterator[Case]:
 
 def main() -> None:
     """Measures and prints."""
-    given = explained(__doc__)
+    given = parse_explain(__doc__)
     small = given.small
     fails = failing(gathered(bench_data(), small=small), explain=given.explain)
     held, chosen = fails["held"], fails["chosen"]

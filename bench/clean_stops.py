@@ -25,7 +25,7 @@ from bench.kill_storm import (
     stored_effects,
 )
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import free_port, start
 
@@ -35,7 +35,7 @@ WRONG = ("level=error", "Traceback", "Error", "ERROR", "CRITICAL")
 
 
 def _options() -> argparse.Namespace:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=21)
     return parser.parse_args()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 
 __path__ = [str(Path(__file__).resolve().parent.parent / "clustering")]
 
@@ -18,5 +18,5 @@ if __name__ == "__main__":
     from bench.rig.issue_causes import SEED, measured
     from bench.rig.report import finish
 
-    figures, bars = measured(small=is_small(__doc__))
+    figures, bars = measured(small=parse_small(__doc__))
     finish("clustering", figures, bars, seed=SEED)

@@ -27,7 +27,7 @@ from bench.ingest import send
 from bench.rig.clustering_watch import clustering_pids, watching
 from bench.rig.failing_days import days, questions
 from bench.rig.judge_latency import single_traces
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.otlp_requests import SPANS_A_TRACE
 from bench.rig.processes import core_pid
 from bench.rig.report import finish, progress
@@ -252,7 +252,7 @@ def figures_of(
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     course = SMALL if options.small else FULL

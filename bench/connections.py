@@ -20,7 +20,7 @@ from pathlib import Path
 
 import httpx2
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.steady_exporters import Exported, steady_exporters
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
@@ -116,7 +116,7 @@ def lines(daemon: ChildDaemon) -> int:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     size = SMALL if parser.parse_args().small else FULL
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -22,7 +22,7 @@ from alerts.deltas.measure import measure
 from alerts.deltas.quantiles import student
 from alerts.deltas.two_phase import judged_mean, sums_of
 from alerts.deltas.windows import SUMS, Floats, Tally
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 
 SEED = 23
@@ -153,7 +153,7 @@ def crowded(rng: np.random.Generator, runs: int) -> dict[str, float]:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    runs = 4_000 if is_small(__doc__) else 40_000
+    runs = 4_000 if parse_small(__doc__) else 40_000
     rng = np.random.default_rng(SEED)
     mix = mixing(rng)
     truth = float(pairs(rng, 20_000_000, mix)[1].mean())

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.rig.captures import Capture, Truth, captured_sets, carried, load, where
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.trace_changes import UNNOTICED, Change
 from collector.claims.registry import RegisteredConvention, registered
@@ -185,8 +185,8 @@ def reproduced(folder: Path, capture: Capture) -> tuple[int, int]:
 
 def main() -> None:
     """Prints per set what records get right, then the JSON line."""
-    data = bench_data()
-    folder = data / "captures" if data and not is_small(__doc__) else SAMPLES / "otlp"
+    data = None if parse_small(__doc__) else bench_data()
+    folder = data / "captures" if data else SAMPLES / "otlp"
     captures = {path.name: load(path) for path in captured_sets(folder)}
     tallies = {name: run(capture) for name, capture in captures.items()}
     for name, tally in tallies.items():

@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx2
 
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from collector.spool.spool import SpoolWriter
 from ragvigil.app.demo.child_daemon import ChildDaemon, running, start
@@ -269,7 +269,7 @@ def is_whole(spans: dict[str, int]) -> bool:
 
 
 def main() -> None:
-    parser = sized(__doc__, small="three damages of each")
+    parser = size_parser(__doc__, small="three damages of each")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     names = [*SMALL_SPOOL, *SMALL_STORE] if options.small else [*DAMAGES, *STORE_DAMAGES]

@@ -23,7 +23,7 @@ from alerts.deltas.rows import deltas
 from alerts.deltas.windows import DAY, HOUR, TICK_SECONDS, WINDOWS, Floats, Ints, Sums, fold
 from alerts.deltas.writer import DeltaWriter
 from alerts.settings import AlertsSettings
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.model.delta import Delta, Series
 from ragvigil.store.engine import retention
@@ -150,7 +150,7 @@ def write(store: Store, found: list[Columns]) -> int:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         settings = StoreSettings(query_rows=1_000_000, changes_days=CHANGES_DAYS)
         store = Store.open(settings, Path(folder))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.captures import captured_sets, load
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.doctor.diagnose import Diagnosis, Gap, RecordGroup, diagnose
 from collector.record.build import records
@@ -214,7 +214,7 @@ def run(folder: Path, change: Callable[[Span], Span]) -> list[RagRecord]:
 
 
 def main() -> None:
-    data = None if is_small(__doc__) else bench_data()
+    data = None if parse_small(__doc__) else bench_data()
     folder = data / "captures" if data else SAMPLES / "otlp"
     sets = {path.name: path for path in captured_sets(folder) if path.name.startswith(BARRED)}
     needs = {name: rubric.needs for name, rubric in load_rubrics().items()}

@@ -27,7 +27,7 @@ from alerts.drift.state import Floats, empty
 from bench.rig.drift_runs import START, WEEK, JudgeChange, Outcome, two_weeks, watched
 from bench.rig.drift_scores import real_scores
 from bench.rig.drift_streams import NOISE_TICKS, TICK, Real, Simulated
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import bench_data, finish, progress
 
 SEED = 20
@@ -238,7 +238,7 @@ class Kept:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    options = sized(__doc__)
+    options = size_parser(__doc__)
     options.add_argument("--folder", type=Path)
     chosen = options.parse_args()
     if chosen.folder:

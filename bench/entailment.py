@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from bench.rig.labelled import auroc, rows
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import cpu_seconds
 from bench.rig.report import finish, progress
 from bench.rig.unseen_answers import is_fit
@@ -239,7 +239,7 @@ def milliseconds(inference: Inference) -> float:
 
 def main() -> None:
     """Measures and prints."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--most", type=int, default=MOST_ANSWERS, help="answers of a set")
     given = parser.parse_args()
     figures: dict[str, object] = {"model": FILE.version}

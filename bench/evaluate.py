@@ -24,7 +24,7 @@ from random import Random
 
 from bench.rig.faults_pool import LAYERS
 from bench.rig.helpdesk_answers import HEALTHY, Told, answers
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from examples.helpdesk.corpus import Article, Question, load_articles, load_questions
 from examples.helpdesk.faults import Fault
@@ -57,7 +57,7 @@ Answers = Mapping[str, Mapping[str, Result]]
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     options = parser.parse_args()
     each, healthy_runs, cases = (6, 2, 40) if options.small else (EACH, HEALTHY_RUNS, CASES)
     faults = tuple(Fault)[:2] if options.small else tuple(Fault)

@@ -27,7 +27,7 @@ import structlog
 from bench.rig.faults_pool import DIMENSIONS, DeskPool
 from bench.rig.kept_runs import ONSETS, KeptRuns
 from bench.rig.matrices import write_part
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.truth_faults import Fault
 from bench.rig.truth_figures import Figures, of_runs, part_of
@@ -126,7 +126,7 @@ def full(options: argparse.Namespace) -> Figures:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", nargs="+", choices=list(Switch), default=list(Switch))
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of every fault")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig import everyday_service
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from collector.assembly.assembly import Assembly
 from collector.assembly.fetch import TraceFetcher
@@ -183,7 +183,7 @@ def _column(store: Store, sql: str) -> list[str]:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--columns", action="store_true")
     parser.add_argument("--answers", type=int)
     parser.add_argument("--one", help="measures one value and prints it; for the process itself")

@@ -30,7 +30,7 @@ import httpx2
 
 from bench.kill_storm import stored_effects
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 
@@ -246,7 +246,7 @@ def enter_namespace() -> str:
 
 
 def main() -> None:
-    parser = sized(__doc__, small="a tmpfs of 200 MB instead of 1 GB")
+    parser = size_parser(__doc__, small="a tmpfs of 200 MB instead of 1 GB")
     parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
     if INSIDE not in os.environ and (reason := enter_namespace()):

@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, cpu_seconds
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from collector.decode.otlp import Encoding, decode
@@ -320,7 +320,7 @@ TARGETS: dict[str, Callable[[Tally, float, random.Random], None]] = {
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", nargs="+", choices=list(TARGETS), default=list(TARGETS))

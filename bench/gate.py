@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.paired_runs import LIVELY, STEADY, fallen, make_cases, run_set
 from bench.rig.report import finish, progress
 from ragvigil.evaluation.gate.decide import Gate, State, decide
@@ -74,7 +74,7 @@ def _share(hits: list[bool]) -> float:
 
 def main() -> None:
     """Measures false stops and power; the small size only that both are sane."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     runs = 20 if small else 300
     steady = {name: unchanged(runs, CASES, anew) for name, anew in NOISE.items()}
     progress(f"unchanged: {steady}")

@@ -10,7 +10,7 @@ import time
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 from collector.record.build import records
 from ragvigil.model.span import Trace
@@ -23,7 +23,7 @@ MS_A_SPAN = 1.0
 
 def main() -> None:
     """Prints the counts and the JSON line."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     found = {"traces": 0, "spans": 0, "records": 0, "raised": 0, "not_the_same_twice": 0}
     seconds = 0.0
 

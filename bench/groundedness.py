@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bench.rig.labelled import auroc, rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish
 from ragvigil.model.record import Document, RagRecord
 from scorers.groundedness import LocalGroundedness
@@ -165,11 +165,12 @@ def milliseconds() -> dict[str, float]:
 
 
 def main() -> None:
+    small = parse_small(__doc__)
     figures: dict[str, object] = {"model": shipped_model().version}
     bars: dict[str, bool] = {}
     spent = milliseconds()
     figures["cpu_milliseconds"] = spent
-    if is_small(__doc__):
+    if small:
         area = own_passage()
         figures["own_passage"] = round(area, 4)
         bars["own passage from another: AUROC >= 0.95"] = area >= 0.95

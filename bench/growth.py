@@ -22,7 +22,7 @@ from math import inf, log
 from typing import NamedTuple
 
 from bench.rig.captures import Truth, load
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import SAMPLES, finish, progress
 from collector.record.build import records
 from collector.redaction.redact import Redactor
@@ -91,7 +91,7 @@ class GivenUp(BaseException):
 
 def main() -> None:
     """Measures, reports."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     signal.signal(signal.SIGPROF, _give_up)

@@ -28,7 +28,7 @@ import httpx2
 
 from bench.rig.arrivals import Arrivals, arrivals
 from bench.rig.one_answer import ANSWER, CHUNK, QUESTION, SPANS, one_answer, trace_id_of
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, running, start
 from scorers.runner import TOOK_TOO_LONG
@@ -274,7 +274,7 @@ def poison(folder: Path, size: Size) -> tuple[dict[str, Any], dict[str, bool]]:
 
 def main() -> None:
     """Runs both parts and prints the verdict."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=21)
     options = parser.parse_args()
     size = SMALL if options.small else FULL

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import httpx2
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, cpu_seconds, memory_mb
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
@@ -50,7 +50,7 @@ def costliest(
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     seconds = options.seconds or (SMALL_SECONDS if options.small else SECONDS)

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 from collector.backfill.collector_file import pieces
 from collector.backfill.sources import SUFFIX
@@ -147,7 +147,7 @@ def _settled(daemon: ChildDaemon, spans: int) -> dict[str, int]:
 
 def main() -> None:
     """Prints the figures and the JSON line."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     traces, sent = (SMALL, FEW) if small else (FULL, SENT)
     rng = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:

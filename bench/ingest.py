@@ -25,7 +25,7 @@ from pathlib import Path
 from bench.rig import otlp_requests
 from bench.rig.beside import repeatedly
 from bench.rig.ingest_ceiling import BATCH_SPANS, ceiling
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.phoenix_process import phoenix_rate
 from bench.rig.processes import core_pid, memory_mb
 from bench.rig.report import finish, progress
@@ -120,7 +120,7 @@ def full_rate(daemon: ChildDaemon, requests: list[bytes]) -> float:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--phoenix", type=Path)
     options = parser.parse_args()
     traces = 500 if options.small else 40_000

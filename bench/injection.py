@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bench.rig.labelled import rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.question_pages import is_plain_question, question_pages
 from bench.rig.report import SAMPLES, bench_data, finish
 from ragvigil.model.record import Document, RagRecord
@@ -253,7 +253,7 @@ def alarms_of(chunks: Mapping[str, Sequence[str]]) -> dict[str, list[bool]]:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     listed = rows(SET, small=small)
     attacks = unseen_attacks(listed)
     ordinary = ordinary_chunks(small=small)

@@ -33,7 +33,7 @@ from bench.rig.issue_truth import Compared, compare
 from bench.rig.issue_weeks import MOST_TICKETS, rehearse_healthy
 from bench.rig.judge_stand_in import standing_in
 from bench.rig.kept_runs import KeptRuns
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.scored_pool import ScoredPool
 from bench.rig.truth_faults import BY_NAME, Fault
@@ -208,7 +208,7 @@ def of_healthy_days(options: argparse.Namespace, seed: int) -> tuple[dict[str, o
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--incidents", nargs="+", choices=[*BY_NAME, *Switch])
     parser.add_argument("--healthy", type=float, help="days without a fault")
     parser.add_argument("--desk", action="store_true", help="of the help desk")

@@ -21,7 +21,7 @@ from prometheus_client import REGISTRY
 from bench.rig import judge_faults, judge_injection, judge_latency, judge_spending
 from bench.rig.judge_court import in_session
 from bench.rig.judge_stand_in import standing_in
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.llm.settings import LlmSettings
 from ragvigil.model.record import RagRecord
@@ -144,7 +144,7 @@ PARTS: dict[str, Callable[[int, bool], Part]] = {
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--only")
     options = parser.parse_args()

@@ -24,7 +24,7 @@ import httpx2
 
 from bench.rig.judge_faulty import FaultyJudge
 from bench.rig.one_answer import QUESTION, one_answer
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from tests.llm_server import Fault, LlmServer, serving
@@ -185,7 +185,7 @@ def settings_of(server: LlmServer, *, small: bool) -> Mapping[str, str]:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--outage-seconds", type=float, default=180.0)
     parser.add_argument("--only", default="", help="names of outages, separated by commas")

@@ -32,7 +32,7 @@ from bench.rig import otlp_requests
 from bench.rig.judge_court import judged_families
 from bench.rig.judge_latency import judging
 from bench.rig.judge_stand_in import standing_in
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
@@ -153,7 +153,7 @@ def stored_verdicts(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=21)
     options = parser.parse_args()
     kills, count = (3, 5) if options.small else (50, 80)

@@ -34,7 +34,7 @@ from bench.kill_storm import (
 from bench.rig import otlp_requests
 from bench.rig.kept_storm import KeptStorm, kept_storm
 from bench.rig.kill_here.sitecustomize import POINT_FILE
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 
@@ -132,7 +132,7 @@ def storm(kept: KeptStorm, stream: Stream, seed: int, times: int, minutes: float
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--times", type=int, help=f"at each point; {TIMES}, or 1 where small")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--folder", type=Path, help="of the storm of which this is a part")

@@ -27,7 +27,7 @@ import httpx2
 
 from bench.rig import otlp_requests
 from bench.rig.kept_storm import KeptStorm, kept_storm
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, scoring_pids
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, free_port, start
@@ -217,7 +217,7 @@ def bars_of(sender: Sender, ledger: dict[str, int], effects: dict[str, int]) -> 
 
 
 def _options() -> argparse.Namespace:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--kills", type=int, help=f"{KILLS}, or {SMALL_KILLS} where small")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--folder", type=Path, help="of the storm of which this is a part")

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel, Field
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.app.process.tied import start_tied
 from ragvigil.llm.cache import cache_key
@@ -71,7 +71,7 @@ def key(model: str, number: int) -> str:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     calls = 320 if small else 3200
     command = [sys.executable, "-m", "tests.llm_server", "--seconds", str(JUDGE_SECONDS)]
     judge = start_tied(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -25,7 +25,7 @@ import httpx2
 
 from bench.rig.newcomer_stacks import SERVICE, STACKS, Row, Stack, ask_all, environment, lines_of
 from bench.rig.newcomer_stacks import model as language_model
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 
@@ -300,7 +300,7 @@ def _judge_stack(
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     stacks = STACKS[::3] if small else STACKS
     count = SMALL_TICKETS if small else TICKETS
     with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ from bench.rig.helpdesk_answers import HEALTHY, Asked, Told, answers, without_do
 from bench.rig.notice_faults import DAY, NAMED, WRONG_SHARE, FaultyService, Mode, Trouble
 from bench.rig.notice_services import CHANGES, SHAPES, Service, right_kinds
 from bench.rig.notice_tally import WITHIN, Tally
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from examples.helpdesk.faults import Fault
 from examples.helpdesk.traffic import Load, arrivals, day_factor
@@ -327,7 +327,7 @@ def bars_of(
 
 
 def main() -> None:
-    parser = sized(__doc__, small="few questions, faults, runs and days")
+    parser = size_parser(__doc__, small="few questions, faults, runs and days")
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     small, seed = given.small, given.seed

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.rig.labelled import rows
-from bench.rig.options import explained
+from bench.rig.options import parse_explain
 from bench.rig.report import finish, progress
 from ragvigil.model.record import Citation, Document, RagRecord
 from scorers.citation_validity import CitationValidity
@@ -172,7 +172,7 @@ def is_failed(case: Case) -> bool:
 
 def main() -> None:
     """Measures and prints."""
-    given = explained(__doc__)
+    given = parse_explain(__doc__)
     small, explain = given.small, given.explain
     chance = random.Random(SEED)
     count = CASES[small] // 2

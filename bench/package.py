@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 from ragvigil.app.cli.deploy_files import BUNDLES
 from ragvigil.app.process.tied import run_tied, start_tied
@@ -219,7 +219,7 @@ def all_bars(environment: Path) -> dict[str, bool]:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     # Started in the background, this process ignores Ctrl-C, and so would the demo.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="ragvigil-package-"))

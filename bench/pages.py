@@ -36,7 +36,7 @@ import httpx2
 
 from bench.api import PATIENCE_SECONDS, Answers, Phase, open_one, p99, phases, with_history
 from bench.ingest import spans_of
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, running
 from ragvigil.store.engine.store import Store
@@ -161,7 +161,7 @@ def _read(session: httpx2.Client, url: str) -> tuple[bytes, int]:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path)

@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from bench.rig.labelled import rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.perturbation_checks import problems
 from bench.rig.report import finish, progress
 from ragvigil.evaluation.case import Case
@@ -124,7 +124,7 @@ def forms_that_hold(sources: list[Source]) -> int:
 
 def main() -> None:
     """Measures every kind on the held-out rows; every perturbed case must hold."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     cases = held_out(small=small)
     corpus = Corpus(chunk for case in cases for chunk in (*case.gold, *(case.context or ())))
     sources, reasons = [], Counter[str]()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.rig.layout_prompts import Prompt, call, layouts, prompt, without_context
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish, progress
 from collector.record.build import records
 from ragvigil.model.record import ContextSource, RagRecord
@@ -97,7 +97,7 @@ def share(tallies: Sequence[Tally], part: str, whole: str) -> float:
 
 def main() -> None:
     """Prints what each layout loses, then the JSON line."""
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     figures: dict[str, object] = {}
     bars: dict[str, bool] = {}
     for group, file in FILES.items():

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.secret_kinds import Group, Kind, kinds
 from bench.rig.secret_places import PLACES, Put, is_log, request
@@ -70,7 +70,7 @@ def _forms(piece: str) -> set[bytes]:
 
 def main() -> None:
     """Plants, searches, measures, reports."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     small = parser.parse_args().small
     places = PLACES[:: len(PLACES) // SMALL_PLACES] if small else PLACES
     figures: dict[str, object] = {"kinds": len(kinds()), "places": len(places)}

@@ -20,7 +20,7 @@ from typing import Any
 from zlib import crc32
 
 from bench.rig.labelled import f1, rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import bench_data, finish
 from scorers.text.stance import classify
 
@@ -177,7 +177,7 @@ def bars_of(figures: Mapping[str, Any], *, small: bool) -> dict[str, bool]:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     figures: dict[str, object] = {
         **of_labelled(small=small),
         "languages_f1": by_language(),

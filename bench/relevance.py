@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.rig.labelled import auroc, rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import bench_data, finish, progress
 from ragvigil.inference.metrics import CPU_SECONDS, MEMORY_BYTES, TEXTS
 from ragvigil.inference.process import Inference
@@ -53,7 +53,7 @@ class Told:
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     inference = Inference(InferenceSettings(timeout_seconds=300))
     inference.embed(["the model loads"])
     started, read = CPU_SECONDS._value.get(), TEXTS.labels("embed")._value.get()

@@ -23,7 +23,7 @@ from pathlib import Path
 import httpx2
 
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.certificates import Pair, self_signed
@@ -104,7 +104,7 @@ class Senders:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     seconds = options.seconds or (6.0 if options.small else 60.0)

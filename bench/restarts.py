@@ -28,7 +28,7 @@ import httpx2
 
 from bench.kill_storm import Sender, drained, stored_effects
 from bench.rig import otlp_requests
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, cpu_seconds, scoring_pids
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import VARIABLES, ChildDaemon, DidNotStart, free_port, start
@@ -127,7 +127,7 @@ def burn(processes: int) -> list[subprocess.Popen[bytes]]:
 
 
 def _options() -> argparse.Namespace:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--without-burners", action="store_true", help="others keep it busy")
     return parser.parse_args()

@@ -32,7 +32,7 @@ from typing import Any
 
 from bench.rig import otlp_requests
 from bench.rig.fleet import Fleet, cpu_seconds, divided, fleet, memory_mb, pids, wait_until
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon
 from ragvigil.store.fleet.fence import OF_LEADER
@@ -61,7 +61,7 @@ RESULTS = {
 
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--each", type=int, help="growing: answers to send to each edge")
     parser.add_argument("--rate-each", type=float, default=12.5, help="of them a second")
     parser.add_argument("--traces", type=int, help="divided: answers to send to all together")

@@ -13,7 +13,7 @@ import random
 import statistics
 import time
 
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish
 from ragvigil import Citation, Document, RagRecord
 from ragvigil.app.process.memory import collect_seldom
@@ -92,7 +92,7 @@ def median_ms(runner: Runner, records: list[RagRecord], *, again: bool = False) 
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     count = 20 if small else 300
     rng = random.Random(SEED)
     every = Runner(load_scorers())

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.rig.captures import captured_sets, load
-from bench.rig.options import explained
+from bench.rig.options import parse_explain
 from bench.rig.report import SAMPLES, bench_data, finish, progress
 from bench.rig.shown_prompts import Shown, shown_prompts
 from collector.claims.prompt_match import positions
@@ -95,7 +95,7 @@ def captured(folder: Path) -> Iterator[tuple[int, int]]:
 
 def main() -> None:
     """Measures and prints."""
-    given = explained(__doc__)
+    given = parse_explain(__doc__)
     small, data = given.small, bench_data()
     counts, seconds = generated(SMALL if small else PROMPTS, explain=given.explain)
     progress("generated prompts done")

@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.idle import costliest, job_seconds
 from bench.rig import otlp_requests
 from bench.rig.fleet import Fleet, cpu_seconds, fleet, pids, wait_until
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import memory_mb
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon
@@ -78,7 +78,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float, help="under load")
     parser.add_argument("--rate", type=float, default=RATE, help="spans a second")
     parser.add_argument("--local-models", action="store_true")

@@ -25,7 +25,7 @@ from alerts.signals.broken import BrokenDetector
 from alerts.signals.minutes import HOUR, MINUTE
 from alerts.signals.moved import MovedDetector
 from alerts.signals.traffic import TrafficDetector
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from bench.rig.signals_modes import FAULTS, MODES, Fault, onsets, sums, traffic
 from bench.rig.signals_modes import ROUTES as MODE_ROUTES
@@ -215,7 +215,7 @@ def found_in_time(rng: np.random.Generator, small: bool) -> dict[str, dict[str, 
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     small, seed = given.small, given.seed

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.rig.judge_court import CASE, house_records, judged_families
 from bench.rig.judge_stand_in import standing_in
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.llm.client import Client, open_client
 from ragvigil.llm.outcome import Failure, Purpose
@@ -106,7 +106,7 @@ async def _answer(client: Client, question: Question, found: Counter[str]) -> ob
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--base-url", default="")
     parser.add_argument("--model", default="small")
     options = parser.parse_args()

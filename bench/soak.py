@@ -21,7 +21,7 @@ from typing import Any
 from bench.rig.even_load import SEED, EvenLoad
 from bench.rig.judge_latency import judging
 from bench.rig.judge_stand_in import standing_in
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.processes import core_pid, cpu_seconds, memory_mb
 from bench.rig.report import finish, progress
 from collector.assembly.settings import AssemblyLimits
@@ -129,7 +129,7 @@ def soak(
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--minutes", type=float)
     options = parser.parse_args()
     small = options.small

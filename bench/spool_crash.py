@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from collector.spool.directory import SpoolError
 from collector.spool.frames import HEADER_SIZE, Frame
@@ -229,7 +229,7 @@ def wrong_answers(
 
 def main() -> None:
     """Runs both writers over the seeds and prints the figures."""
-    parser = sized(__doc__, small="200 seeds instead of 2,000")
+    parser = size_parser(__doc__, small="200 seeds instead of 2,000")
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     seeds = range(given.seed, given.seed + (200 if given.small else 2_000))

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from collector.spool.reader import SpoolReader
 from collector.spool.spool import SpoolWriter
@@ -59,7 +59,7 @@ def measure(folder: Path, records: int, senders: int, payload: bytes) -> dict[st
 
 def main() -> None:
     """Measures each number of senders on the disk of the working folder."""
-    parser = sized(__doc__, small="counts only, 2,000 records")
+    parser = size_parser(__doc__, small="counts only, 2,000 records")
     given = parser.parse_args()
     records = 2_000 if given.small else 40_000
     payload = random.Random(SEED).randbytes(RECORD_BYTES)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.rig.lookup_ways import compare
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, peak_rss_mb, progress
 from ragvigil.store.engine.batch import Batch, Rows
 from ragvigil.store.engine.priority import Priority
@@ -148,7 +148,7 @@ def timed(job: Callable[[], object], times: int) -> list[float]:
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()
     rows = 198_000 if options.small else 9_999_000

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from bench.rig.even_load import SEED, EvenLoad
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from ragvigil.app.demo.child_daemon import ChildDaemon, start
 from tests.clickhouse_http import Server
@@ -35,7 +35,7 @@ MOST_LINES = 40
 
 
 def _options() -> argparse.Namespace:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seconds", type=float, help="how long the store is down")
     parser.add_argument("--minutes", type=float, help="the same in minutes")
     options = parser.parse_args()

@@ -31,7 +31,7 @@ import structlog
 
 from bench.rig.kept_runs import DAYS_HOURS, HISTORY_HOURS, ONSETS, KeptRuns
 from bench.rig.matrices import write_part
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.truth_clock import fill
 from bench.rig.truth_faults import BY_NAME, FAULTS
@@ -204,7 +204,7 @@ def full(options: argparse.Namespace) -> Figures:
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=29)
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--only", nargs="+", choices=list(BY_NAME), default=list(BY_NAME))

@@ -22,7 +22,7 @@ from contextlib import closing
 
 from bench.rig import unseen_retrievals
 from bench.rig.mutations import swapped_number, swapped_word
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import bench_data, finish, progress
 from bench.rig.unseen_answers import SETS, SupportedAnswer, is_fit, supported_answers
 from bench.rig.unseen_retrievals import JUNK, Retrieval, retrievals
@@ -216,7 +216,7 @@ def sets_of(names: Iterable[str], *, small: bool) -> list[str]:
 
 def main() -> None:
     """Measures and prints."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--half", choices=["measure", "fit"], default="measure")
     given = parser.parse_args()

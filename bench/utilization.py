@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from bench.rig.labelled import auroc, rows
-from bench.rig.options import is_small
+from bench.rig.options import parse_small
 from bench.rig.report import finish
 from scorers.chunk_utilization import USED, AnswerSentences, overlap, words_of
 
 
 def main() -> None:
-    small = is_small(__doc__)
+    small = parse_small(__doc__)
     labels: list[bool] = []
     scores: list[float] = []
     for row in rows("clapnq_dev", small=small):

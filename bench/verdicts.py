@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rig.matrices import Row, matrix, write_part
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.verdict_answers import FLIPS
 from bench.rig.verdict_faults import FAULTS, JUDGED, Fault, run
@@ -92,7 +92,7 @@ an audit in {JUDGED:.0%} of the runs.
 
 def main() -> None:
     """Runs it and prints the JSON line."""
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--write", type=Path, help="the document that gets the matrix")
     given = parser.parse_args()

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bench.rig.options import sized
+from bench.rig.options import size_parser
 from bench.rig.report import finish, progress
 from bench.rig.watch_expected import Truth, truths
 from bench.rig.watch_faults import Rehearsed, fill, rehearse
@@ -90,7 +90,7 @@ def all_faults(names: Sequence[str], *, factor: float, real_time: str, seed: int
 
 
 def main() -> None:
-    parser = sized(__doc__)
+    parser = size_parser(__doc__)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--factor", type=float, default=60.0)
     parser.add_argument("--only", nargs="+", choices=FULL)

@@ -158,6 +158,7 @@ async def in_session(
             read=court.read,
             write=court.write,
             clock=clock,
+            is_late=lambda: False,
             rounds=rounds,
             at_once=settings.concurrency,
             budget=client.budget,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 
-def sized(doc: str | None, *, small: str = "a size for every commit") -> argparse.ArgumentParser:
+def size_parser(doc: str | None, *, small: str = "a small run") -> argparse.ArgumentParser:
     """A parser with `--small`; `--help` prints the benchmark's docstring `doc`."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -14,13 +14,13 @@ def sized(doc: str | None, *, small: str = "a size for every commit") -> argpars
     return parser
 
 
-def is_small(doc: str | None) -> bool:
+def parse_small(doc: str | None) -> bool:
     """Reads the command line of a benchmark that has no other option."""
-    return bool(sized(doc).parse_args().small)
+    return bool(size_parser(doc).parse_args().small)
 
 
-def explained(doc: str | None) -> argparse.Namespace:
+def parse_explain(doc: str | None) -> argparse.Namespace:
     """Reads the command line of a benchmark that can also print what went wrong: `--explain`."""
-    parser = sized(doc)
+    parser = size_parser(doc)
     parser.add_argument("--explain", action="store_true", help="print what went wrong")
     return parser.parse_args()

@@ -79,7 +79,7 @@ MONEY = Section(
             "What budget and pace leave of the rates",
             "100 %: as sampled; below, the share that is still judged.",
             "Budget below 100 % for long: it does not fit the traffic; `ragvigil judge cost` "
-            "counts it by rubric. Pace: the model is slower than the sample; lower the rate.",
+            "counts it by rubric. Pace: the judge cannot keep up; more calls at a time may help.",
             Query(expr=f"ragvigil_judge_thinning{{{ON}}}", name="{{cause}} {{instance}}"),
             unit=Unit.SHARE,
             limits=Limits(orange=1, red=0.5, low_is_bad=True),
@@ -111,8 +111,7 @@ QUEUE = Section(
         judged(
             "Waiting and under way",
             "Records that wait to be judged, and calls under way.",
-            "Half of the queue's room: the model is slower than the sample, and the rates sink; "
-            "lower them yourself.",
+            "More than five minutes' work waits: the judge cannot keep up, and the rates sink.",
             Query(expr=f"ragvigil_judge_waiting{{{ON}}}", name="waiting {{instance}}"),
             Query(expr=f"ragvigil_llm_in_flight{{{ON}}}", name="in flight {{instance}}"),
         ),

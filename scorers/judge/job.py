@@ -22,8 +22,9 @@ from ragvigil.store.engine.store import Store
 from ragvigil.store.scores import judged
 from scorers.golden import read_golden
 from scorers.judge import metrics
+from scorers.judge.pace import Thinning
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
-from scorers.judge.sampling import SampleChoice, Thinning, choose_stream, is_sampled, may_be_chosen
+from scorers.judge.sampling import SampleChoice, choose_stream, is_sampled, may_be_chosen
 from scorers.judge.settings import JudgeSettings
 from scorers.rubric import Rubric, accepted_rubrics, load_rubrics
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge
 
-from scorers.judge.sampling import Thinning
+from scorers.judge.pace import Thinning
 
 WAITING = Gauge(
     "ragvigil_judge_waiting",
-    "Records that wait to be judged; while spans take over 7 s to be stored, none is begun.",
+    "Records that wait to be judged; none is begun while the core is 7 s behind.",
 )
 RECORDS = Counter(
     "ragvigil_judge_records",

@@ -99,12 +99,24 @@ class JudgeQueue:
         Skips a record that waits or was judged with the same content.
         """
         candidates = list(records)
-        room = self.limit - len(self)  # read before the lock is held: the bound is a soft one
+        # Read before the lock is held: the bound is a soft one.
+        room = max(0, self.limit - len(self))
         with self._lock, self._on_disk(), self._database as database:
             database.execute("BEGIN IMMEDIATE")
             for record in candidates[:room]:
                 database.execute(_ADD, {name: getattr(record, name) for name in record.__slots__})
         return max(0, len(candidates) - room)
+
+    def overdue(self, now: float) -> int:
+        """The records that are due at `now` (seconds, epoch) and wait for their first turn."""
+        return int(
+            str(
+                self._run(
+                    "SELECT count(*) FROM waiting WHERE due <= ? AND NOT started AND rounds = 0",
+                    (now,),
+                )[0][0]
+            )
+        )
 
     def oldest_due(self) -> float | None:
         """When the record that waits longest was due at first (seconds, epoch); None if none waits.

@@ -13,14 +13,12 @@ from ragvigil.llm.spending import Pot, Spending
 if TYPE_CHECKING:
     from ragvigil.llm.budget import Budget
     from ragvigil.llm.health import Health
+    from scorers.judge.pace import Thinning
     from scorers.judge.quotes import QuoteTally
-    from scorers.judge.sampling import Thinning
     from scorers.judge.settings import JudgeSettings
 
 THIN = 0.5
-"""Share of the sampling rates under which people are told what they are too high for."""
-
-FASTER = "a higher [judge] concurrency may help, a lower sample_rate will"
+"""Below this share of the sampling rates, people are told which limit lowers them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,7 @@ class JudgeReport:
     thinning: Thinning
 
     def status(self) -> dict[str, object]:
-        """Model, rate, queue, failures, budget and quotes; `is_slow` where its pace thins most."""
+        """Model, rate, queue, failures, budget and quotes."""
         return {
             "on": self.settings.is_sampling,
             "model": self.settings.model,
@@ -44,7 +42,8 @@ class JudgeReport:
             **self.health.status(),
             "spent_today": spent_today(self.budget, self.settings),
             "thinning": self.thinning.factor,
-            "is_slow": self.thinning.is_by_pace,
+            "thinning_by_budget": self.thinning.budget,
+            "thinning_by_pace": self.thinning.pace,
             **(self.quotes.status() if self.quotes else {}),
         }
 
@@ -56,12 +55,12 @@ class JudgeReport:
         lines = self.health.lines()
         if self.thinning.pace < THIN:
             lines.append(
-                f"the judge is slower than its sample: {self.waiting:,} answers wait, and "
-                f"{self.thinning.factor:.0%} of the sample is judged; {FASTER}"
+                f"the judge cannot keep up with its sample: {self.waiting:,} answers wait, and it "
+                f"gets {self.thinning.pace:.0%}; a higher [judge] concurrency may help"
             )
         if self.health.is_budget_spent() or self.thinning.budget < THIN:
             lines.append(
-                f"the judge's budget is too small: {self.thinning.factor:.0%} of the sample is "
+                f"the judge's budget is too small: {self.thinning.budget:.0%} of the sample is "
                 f"judged; {spent_today(self.budget, self.settings)} spent today; "
                 f"{WAYS_OUT[FailureKind.BUDGET]}"
             )

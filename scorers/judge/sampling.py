@@ -22,37 +22,9 @@ FULL, ROOMY = 0.95, 0.8
 """Shares of the earned budget at which rates are halved, and under which they grow."""
 LEAST_THINNING = 1 / 64
 """Never 0, so that the rates recover."""
-QUEUE_SHARE = 0.5
-"""Share of the queue that a slow judge may fill. The rest is for an outage: a full queue drops what
-comes last, and a sample without it is not uniform."""
 
-Amounts = tuple[float, ...]
-Limits = tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thinning:
-    """What the day's budget and the judge's pace leave of the sampling rates, each 0..1."""
-
-    budget: float = 1.0
-    pace: float = 1.0
-
-    @property
-    def factor(self) -> float:
-        """The scarcer of both."""
-        return min(self.budget, self.pace)
-
-    @property
-    def is_by_pace(self) -> bool:
-        """Whether the judge's pace is scarcer than its budget."""
-        return self.pace < self.budget
-
-    def next(self, *, spent: Amounts, allowed: Limits, waiting: int, room: int) -> Thinning:
-        """The factors of the next minute; `waiting` records are in a queue that holds `room`."""
-        return Thinning(
-            budget=next_thinning(self.budget, spent=spent, allowed=allowed),
-            pace=next_thinning(self.pace, spent=(waiting,), allowed=(QUEUE_SHARE * room,)),
-        )
+Amounts = tuple[float, float]
+Limits = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +54,7 @@ def choose_stream(
 ) -> SampleChoice | None:
     """Chooses the stream that a record is judged for; None if it is not sampled.
 
-    `thinning` (0..1) is the factor that is left of each route's rate, see `Thinning`; `boost` the
+    `thinning` (0..1) is the factor that budget and pace leave of each route's rate, `boost` the
     rate (0..1) at which its route is judged for a while.
     """
     rate = settings.rate_of(record.route) * thinning
@@ -111,11 +83,11 @@ def may_be_chosen(trace_id: str, settings: JudgeSettings, boost: float = 0.0) ->
 
 
 def next_thinning(before: float, *, spent: Amounts, allowed: Limits) -> float:
-    """The next factor (0..1) of all sampling rates, so that what is spent stays within a limit.
+    """The next factor (0..1) of all sampling rates, so that the day's budget lasts.
 
-    Of a budget, `spent` are tokens and US dollars, and `allowed` is what the traffic of the day has
-    earned until now; None is no limit. Halves at FULL of it, grows by a quarter under ROOMY. Called
-    once a minute.
+    `allowed` is what the traffic of the day has earned until now. Halves at FULL of it, grows by a
+    quarter under ROOMY. Amounts are tokens and US dollars; a limit of None is none. Called once a
+    minute.
 
     >>> next_thinning(1.0, spent=(96, 0.0), allowed=(100, None))
     0.5

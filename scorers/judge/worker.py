@@ -25,9 +25,10 @@ from ragvigil.store.engine.errors import StoreError
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge import metrics
 from scorers.judge.asker import Asker, Family, count_missing
+from scorers.judge.pace import Pace, Thinning
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.quotes import QuoteTally
-from scorers.judge.sampling import Thinning
+from scorers.judge.sampling import next_thinning
 
 log = structlog.get_logger()
 
@@ -41,6 +42,8 @@ AGAIN_SECONDS = 60.0
 """How long a record waits when the API is down; twice as long each round."""
 PATIENCE_SECONDS = 600.0
 """New spans go first for at most this long, so that a core that is always late judges as well."""
+CALM_SECONDS = 60.0
+"""A core in time for so long is no longer late."""
 PACE_SECONDS = 60.0
 FORGET_SECONDS = 24 * 3600.0
 """How long a judged record is remembered, so that a replay does not queue it again."""
@@ -80,14 +83,14 @@ class Judge:
         at_once: int,
         budget: Budget,
     ) -> None:
-        self.thinning = Thinning()
+        self.thinning, self._own_pace = Thinning(), Pace()
         self.quotes = QuoteTally(asker.model)
         self._budget = budget
         self._paced = clock()
         self._asker, self._queue = asker, queue
         self._families = families
         self._read, self._write, self._clock = read, write, clock
-        self._is_late, self._in_time = is_late, clock()
+        self._is_late, self._late, self._in_time = is_late, -math.inf, clock()
         self._rounds, self._at_once = rounds, at_once
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Verdicts] = []
@@ -140,7 +143,8 @@ class Judge:
     async def step(self) -> bool:
         """Takes due records and writes finished scores; returns whether there were any."""
         self._tell()
-        self._pace()
+        if not 0 <= self._clock() - self._paced < PACE_SECONDS:
+            self._pace()
         wrote = await self._deliver()
         due = self._due()
         if due:
@@ -166,10 +170,13 @@ class Judge:
         return due
 
     def _gives_way(self, now: float) -> bool:
-        """Whether new spans go first: one call costs the core as much CPU as ten of them."""
-        if not self._is_late():
+        """Whether new spans go first: one call costs the core as much CPU as ten spans."""
+        is_late = self._is_late()
+        if is_late:
+            self._late = now
+        elif not 0 <= now - self._late < CALM_SECONDS:
             self._in_time = now
-        return 0 < now - self._in_time < PATIENCE_SECONDS
+        return is_late and 0 < now - self._in_time < PATIENCE_SECONDS
 
     def _tell(self) -> None:
         """Logs what is new about the model: a failure of a new kind, its end, the breaker."""
@@ -179,15 +186,19 @@ class Judge:
     def _pace(self) -> None:
         """Adapts the sampling rates to the budget and to the judge's own pace, once a minute."""
         now = self._clock()
-        if now - self._paced < PACE_SECONDS:
-            return
-        self._paced = now
+        seconds, self._paced = now - self._paced, now
         spent = self._budget.spent(Pot.SAMPLE)
-        self.thinning = self.thinning.next(
-            spent=(spent.tokens, spent.money),
-            allowed=self._budget.allowed(Pot.SAMPLE),
-            waiting=len(self._queue),
-            room=self._queue.limit,
+        self.thinning = Thinning(
+            budget=next_thinning(
+                self.thinning.budget,
+                spent=(spent.tokens, spent.money),
+                allowed=self._budget.allowed(Pot.SAMPLE),
+            ),
+            pace=self._own_pace.next_factor(
+                overdue=self._queue.overdue(now),
+                fill=len(self._queue) / self._queue.limit,
+                minutes=max(PACE_SECONDS, seconds) / 60,
+            ),
         )
         metrics.show_thinning(self.thinning)
 
@@ -239,6 +250,7 @@ class Judge:
         now = self._clock()
         self._queue.finish([verdicts.waiting for verdicts in done], now)
         self._queue.forget(now - FORGET_SECONDS)
+        self._own_pace.count(len(done))
         for verdicts in done:
             metrics.RECORDS.labels(verdicts.waiting.stream, "judged").inc()
             count_missing(verdicts.scores)

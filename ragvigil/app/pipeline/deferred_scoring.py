@@ -32,7 +32,7 @@ FEEDBACK_SECONDS = 600.0
 the core, and a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
 LATE_SECONDS = 7.0
-"""A core that keeps up on a full machine stores nearly all spans sooner than this."""
+"""Seconds to be current again; a busy core that keeps up needs fewer (`bench/soak.py`)."""
 
 
 class DeferredScoring:
@@ -127,7 +127,7 @@ class DeferredScoring:
         self.local.leave_out(left_out)
 
     def give_way(self, lag: Lag | None, *, is_behind: bool) -> None:
-        """Pauses local models while the core is behind, and the judge while spans wait for long."""
+        """Pauses local models while the core is behind, and the judge at a larger lag."""
         self.local.is_behind = is_behind
         seconds = 0.0 if lag is None else math.inf if lag.seconds is None else lag.seconds
         self._judging.is_late = seconds > LATE_SECONDS

@@ -38,31 +38,32 @@ def judge(evidence: Evidence) -> Iterator[Check]:
         waiting = counted(int(judge.get("waiting") or 0), "answer")
         words = f"{judge.get('model')} {state}. {calls}; waiting: {waiting}."
         yield Check(name="Judge", verdict=Verdict.HOLDS, words=words)
-    yield _rates(judge)
+    yield from _rates(judge)
 
 
-def _rates(judge: Mapping[str, Any]) -> Check:
+def _rates(judge: Mapping[str, Any]) -> Iterator[Check]:
     """Whether budget and pace let the judge have all of its sample."""
-    thinning = float(judge.get("thinning") or 1.0)
     spent = sentence(f"{judge.get('spent_today')} spent today")
-    only = f"only {share(thinning)} of the sample is judged"
-    if thinning >= THIN:
-        words = f"{spent}; all of the sample is judged."
-        return Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
-    if judge.get("is_slow"):
-        return Check(
+    left = float(judge.get("thinning_by_budget") or 1.0)
+    if left < THIN:
+        yield Check(
+            name="Judge's budget",
+            verdict=Verdict.WORSE,
+            words=f"{spent}; only {share(left)} of the sample is judged.",
+            fix="ragvigil judge cost",
+        )
+    else:
+        words = f"{spent}; it is enough for all of the sample."
+        yield Check(name="Judge's budget", verdict=Verdict.HOLDS, words=words)
+    left = float(judge.get("thinning_by_pace") or 1.0)
+    if left < THIN:
+        yield Check(
             name="Judge's pace",
             verdict=Verdict.WORSE,
-            words=f"Its model is slower than the sample: {only}. A higher `concurrency` may help, "
-            "a lower `sample_rate` will.",
-            fix="[judge]\nsample_rate = 0.05",
+            words=f"It cannot keep up, and gets only {share(left)} of its sample. More calls at a "
+            "time may help, if model and machine have room.",
+            fix="[judge]\nconcurrency = 64",
         )
-    return Check(
-        name="Judge's budget",
-        verdict=Verdict.WORSE,
-        words=f"{spent}; {only}.",
-        fix="ragvigil judge cost",
-    )
 
 
 def _calls(calls: int, failures: Iterable[str]) -> str:

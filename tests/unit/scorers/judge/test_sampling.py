@@ -11,7 +11,6 @@ from ragvigil.model.record import Feedback, RagRecord
 from ragvigil.model.score import Score, Stream
 from scorers.judge.sampling import (
     LEAST_THINNING,
-    Thinning,
     choose_stream,
     is_sampled,
     may_be_chosen,
@@ -135,20 +134,3 @@ def test_the_scarcer_of_tokens_and_money_decides() -> None:
 
 def test_a_budget_of_nothing_is_spent() -> None:
     assert next_thinning(1.0, spent=(0, 0.0), allowed=(0, None)) == 0.5
-
-
-def minutes(thinning: Thinning, count: int, *, waiting: int) -> Thinning:
-    for _ in range(count):
-        thinning = thinning.next(spent=(0, 0.0), allowed=(None, None), waiting=waiting, room=1000)
-    return thinning
-
-
-def test_a_queue_that_is_half_full_thins_the_rates_until_it_is_not() -> None:
-    slow = minutes(Thinning(), 2, waiting=500)
-    assert (slow.factor, slow.budget, slow.is_by_pace) == (0.25, 1.0, True)
-    assert minutes(slow, 7, waiting=100) == Thinning()
-
-
-def test_the_scarcer_of_budget_and_pace_decides() -> None:
-    assert Thinning(budget=0.2, pace=0.5).factor == 0.2
-    assert not Thinning(budget=0.2, pace=0.5).is_by_pace

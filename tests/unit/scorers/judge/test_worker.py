@@ -22,9 +22,9 @@ from ragvigil.store.records.record_rows import Stamp
 from ragvigil.store.scores.judged import Key, StoredRecord
 from scorers.judge.asker import Asker
 from scorers.judge.job import families
+from scorers.judge.pace import Thinning
 from scorers.judge.queue import JudgeQueue, QueuedRecord, content_hash
 from scorers.judge.references import References
-from scorers.judge.sampling import Thinning
 from scorers.judge.verdicts import JUDGE
 from scorers.judge.worker import AGAIN_SECONDS, PACE_SECONDS, PATIENCE_SECONDS, READ_SECONDS, Judge
 from scorers.rubric import load_rubrics
@@ -334,14 +334,27 @@ async def test_with_the_budget_spent_nothing_is_asked_and_the_rates_fall() -> No
         assert bench.scores["groundedness"].label == "budget"
 
 
-async def test_a_model_slower_than_its_sample_has_the_rates_sink_before_its_queue_is_full() -> None:
-    async with working(["groundedness"], queue=JudgeQueue(None, 10)) as bench:
-        for number in range(5):
+async def test_a_judge_that_cannot_keep_up_has_its_rates_sink() -> None:
+    async with working(["groundedness"], queue=JudgeQueue(None, 10_000)) as bench:
+        for number in range(1000):
+            bench.add(replace(RECORD, trace_id=f"{number}"))
+        while len(bench.written) < 8:
+            await bench.judge.step()
+            bench.now += 0.01
+        bench.now += PACE_SECONDS
+        await bench.judge.step()
+        shown = REGISTRY.get_sample_value("ragvigil_judge_thinning", {"cause": "pace"})
+        assert bench.judge.thinning.pace == shown
+        assert bench.judge.thinning.pace < 1.0
+
+
+async def test_records_that_are_not_due_thin_nothing() -> None:
+    async with working(["groundedness"]) as bench:
+        for number in range(70):
             bench.add(replace(RECORD, trace_id=f"{number}"), due=math.inf)
         bench.now += PACE_SECONDS
         await bench.judge.step()
-        assert bench.judge.thinning == Thinning(pace=0.5)
-        assert REGISTRY.get_sample_value("ragvigil_judge_thinning", {"cause": "pace"}) == 0.5
+        assert bench.judge.thinning == Thinning()
 
 
 async def test_a_stop_while_judging_leaves_the_record_in_the_queue() -> None:
