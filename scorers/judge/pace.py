@@ -30,29 +30,31 @@ class Thinning:
 
 
 class Pace:
-    """Counts what is judged in a minute, and says what the judge can take.
+    """Counts the records that are begun in a minute, and says how many the judge can take.
 
     The rates follow the length of the queue, not the age of its records: a length shrinks as soon
     as less is sampled, an age only once the records of today's rate have their turn.
     """
 
     def __init__(self) -> None:
-        self._judged = 0
+        self._begun, self._had_overdue = 0, False
         self._a_minute: float | None = None
 
-    def count(self, judged: int) -> None:
-        """Counts records that were judged."""
-        self._judged += judged
+    def count(self, begun: int) -> None:
+        """Counts records that were begun for the first time."""
+        self._begun += begun
 
     def next_factor(self, *, overdue: int, fill: float, minutes: float) -> float:
         """The factor (0..1) of the sampling rates, `minutes` after the last; 1 at first.
 
         `overdue` records are due and not begun; `fill` (0..1) is how full the queue is.
         """
-        judged, self._judged = self._judged / minutes, 0
-        if overdue:  # a judge without work to wait for tells nothing of its pace
-            self._a_minute = _moved(self._a_minute, judged)
-        wait = overdue / self._a_minute if self._a_minute else 0.0
+        begun, self._begun = self._begun / minutes, 0
+        # What a judge begins tells its pace only if work waited for it all the while.
+        is_busy, self._had_overdue = self._had_overdue and overdue > 0, overdue > 0
+        if is_busy:
+            self._a_minute = _moved(self._a_minute, begun)
+        wait = overdue / self._a_minute if is_busy and self._a_minute else 0.0
         by_wait = 2.0 ** -min(99.0, max(0.0, wait - PATIENT_MINUTES) / HALVING_MINUTES)
         by_fill = LEAST_THINNING ** (max(0.0, fill - ROOMY_SHARE) / (1 - ROOMY_SHARE))
         return float(max(LEAST_THINNING, min(by_wait, by_fill)))

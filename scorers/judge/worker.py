@@ -165,6 +165,7 @@ class Judge:
         if 0 <= now - self._few_read < READ_SECONDS:
             return []
         due = self._queue.due(now, room)
+        self._own_pace.count(sum(not record.rounds for record in due))
         if 0 < len(due) < self._at_once:
             self._few_read = now
         return due
@@ -250,7 +251,6 @@ class Judge:
         now = self._clock()
         self._queue.finish([verdicts.waiting for verdicts in done], now)
         self._queue.forget(now - FORGET_SECONDS)
-        self._own_pace.count(len(done))
         for verdicts in done:
             metrics.RECORDS.labels(verdicts.waiting.stream, "judged").inc()
             count_missing(verdicts.scores)

@@ -33,14 +33,21 @@ def test_a_judge_that_keeps_up_has_all_of_its_sample() -> None:
     assert all(factor == 1.0 for factor, _ in hours(100, 150))
 
 
-def test_before_the_first_verdict_nothing_is_thinned() -> None:
+def test_before_the_first_record_is_begun_nothing_is_thinned() -> None:
     assert Pace().next_factor(overdue=5000, fill=0.5, minutes=1.0) == 1.0
+
+
+def test_answers_that_come_at_once_thin_nothing() -> None:
+    pace = Pace()
+    for begun, overdue in ((2, 1), (2, 1), (2, 0), (2, 60)):
+        pace.count(begun)
+        assert pace.next_factor(overdue=overdue, fill=0.1, minutes=1.0) == 1.0
 
 
 def test_a_short_pause_changes_little() -> None:
     pace = Pace()
-    for judged in (100, 100, 0, 0):
-        pace.count(judged)
+    for begun in (100, 100, 0, 0):
+        pace.count(begun)
         factor = pace.next_factor(overdue=200, fill=0.1, minutes=1.0)
     assert factor == 1.0
 
