@@ -67,7 +67,8 @@ class RollUps:
     """Recomputes the roll-ups of minutes whose scores changed.
 
     The first run covers minutes received since `since` (Unix time), and all that were never
-    counted: an earlier life of the core may have ended before it rolled them up. It reads which,
+    counted, beside those that are known to be dirty: an earlier life of the core may have ended
+    before it rolled them up. It reads which,
     so that neither a start nor an edge, which has no roll-ups, waits for that.
     """
 
@@ -93,6 +94,7 @@ class RollUps:
             except BaseException:
                 self._dirty.add(minutes)
                 raise
+            self._dirty.done(minutes)
 
 
 def undone_since(settings: Settings, clock: Clock) -> float:

@@ -29,7 +29,7 @@ from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.golden.questions import golden_questions
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
-from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.app.pipeline.dirty_minutes import FILE_NAME, DirtyMinutes
 from ragvigil.app.pipeline.joining import Joining
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.loop import PipelineParts
@@ -148,7 +148,7 @@ def assemble(
     """
     plugins.announce()
     is_analyst = Role.ANALYST in roles
-    dirty = DirtyMinutes() if is_analyst else ToldElsewhere()
+    dirty = DirtyMinutes(settings.data_dir / FILE_NAME) if is_analyst else ToldElsewhere()
     exporting = ExportQueue(settings.export, clock=clock)
     inference = Inference(settings.inference)
     clusters = ClusteringChild(settings.clustering, settings.data_dir / "clustering")

@@ -98,8 +98,7 @@ class Pipeline:
     ) -> None:
         self._parts = parts
         self._backlog = Backlog(parts.quarantine.is_suspect)
-        self.open_traces = 0
-        self._clock = clock
+        self.open_traces, self._clock = 0, clock
         checkpoint = parts.reader.checkpoint_of("core")
         self.started_at, self._next_seq = checkpoint.seq, checkpoint.seq + 1
         spans_read = checkpoint.spans
@@ -369,7 +368,8 @@ class Pipeline:
             self._parts.sink.add([(closing, earlier)], [late], self._clock())
             return
         metrics.REPLAYED.inc()
-        # A crash may have come after the rows were durable and before the judge was offered them.
+        # A crash may have come after the rows were durable and before anybody was told of them.
+        self._parts.sink.dirty_minutes.add([earlier.minute])
         if self._parts.deferred.wants(closing.trace_id):
             with self._parts.heartbeat.scores([closing.trace_id]):
                 outcomes = self._parts.scorer.outcomes([(closing, earlier)], self._context())

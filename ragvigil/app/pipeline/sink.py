@@ -103,7 +103,7 @@ class Sink:
         self._ahead = sum(settled.values())
         self._lost, self._lost_logged = 0, -LOG_SECONDS
         self._summarizer, self._on_durable = summarizer, on_durable
-        self._dirty_minutes = dirty_minutes
+        self.dirty_minutes = dirty_minutes
         self._pending = _Pending()
         self._sent, self._frames_sent = float("-inf"), 0.0
         self._in_flight: deque[tuple[Future[WriteResult], _Pending]] = deque()
@@ -267,7 +267,7 @@ class Sink:
         return settled
 
     def _durable(self, pending: _Pending, written: WriteResult) -> None:
-        self._dirty_minutes.add(written.minutes)
+        self.dirty_minutes.add(written.minutes)
         # Before the spans are settled: the checkpoint must not pass outcomes that the judge was
         # not offered.
         for summary in pending.summaries:

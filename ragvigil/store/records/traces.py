@@ -74,6 +74,12 @@ class StoredTrace:
     replica: str = ""
     is_joined: bool = False
 
+    @property
+    def minute(self) -> int:
+        """The minute of its scores: Unix time of its first second."""
+        seconds = self.time_unix_nano // 10**9
+        return seconds - seconds % 60
+
     def parted(self, spans: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
         """Spans of this trace, told apart by number alone: those kept, and those left out."""
         left_out = min(self.not_kept, len(spans))

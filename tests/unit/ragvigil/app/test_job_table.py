@@ -97,6 +97,21 @@ async def test_a_new_life_rolls_up_what_was_left_undone_long_ago(core: Core) -> 
     assert rollups.minutes_not_counted(core.store) == []
 
 
+async def test_a_minute_that_was_rolled_up_in_part_is_counted_again_some_lives_later(
+    core: Core,
+) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    RollUps(core.store, core.parts.dirty_minutes, NOW / SECOND + DAY).run()
+    await core.send(2, answer())
+    core.pass_time(QUIET)
+    assert scores_in_roll_ups(core.store) == 1
+    life = core.restarted().restarted()
+    # It came so long ago that what was received lately does not tell of it.
+    RollUps(life.store, life.parts.dirty_minutes, NOW / SECOND + DAY).run()
+    assert scores_in_roll_ups(life.store) == 2
+
+
 @pytest.mark.parametrize("url", ["", "http://clickhouse:8123/ragvigil"])
 async def test_rubrics_that_others_accepted_are_read_where_there_are_others(
     core: Core, tmp_path: Path, url: str

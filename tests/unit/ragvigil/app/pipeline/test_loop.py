@@ -15,6 +15,7 @@ from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
+from ragvigil.app.pipeline.dirty_minutes import FILE_NAME
 from ragvigil.app.pipeline.loop import FRAMES_A_TURN
 from ragvigil.app.pipeline.passed import CHECKPOINT_SECONDS
 from ragvigil.app.pipeline.pool import ScoringPool
@@ -161,6 +162,18 @@ async def test_a_crash_after_the_rows_and_before_the_checkpoint_stores_nothing_t
     assert balance(second) == {"acknowledged": 3, "stored": 3}
     assert len(second.rows("spans")) == 3
     assert len(second.rows("ledger")) == 1
+
+
+async def test_a_crash_after_the_rows_leaves_their_minute_to_be_rolled_up(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    # The crash came before the minute was written down.
+    for file in core.folder.rglob(FILE_NAME):
+        file.unlink()
+    second = core.restarted()
+    assert second.parts.dirty_minutes.take() == set()
+    second.pass_time(QUIET)
+    assert len(second.parts.dirty_minutes.take()) == 1
 
 
 async def test_a_late_span_after_a_restart_still_joins_its_trace(core: Core) -> None:
