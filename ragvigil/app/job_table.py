@@ -68,8 +68,8 @@ class RollUps:
 
     The first run covers minutes received since `since` (Unix time), and all that were never
     counted, beside those that are known to be dirty: an earlier life of the core may have ended
-    before it rolled them up. It reads which,
-    so that neither a start nor an edge, which has no roll-ups, waits for that.
+    before it rolled them up. It reads which, so that neither a start nor an edge, which has no
+    roll-ups, waits for that.
     """
 
     def __init__(self, store: Store, dirty: DirtyMinutes, since: float) -> None:

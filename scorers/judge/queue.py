@@ -109,13 +109,8 @@ class JudgeQueue:
 
     def overdue(self, now: float) -> int:
         """The records that are due at `now` (seconds, epoch) and wait for their first turn."""
-        return int(
-            str(
-                self._run(
-                    "SELECT count(*) FROM waiting WHERE due <= ? AND NOT started AND rounds = 0",
-                    (now,),
-                )[0][0]
-            )
+        return self._count(
+            "SELECT count(*) FROM waiting WHERE due <= ? AND NOT started AND rounds = 0", (now,)
         )
 
     def oldest_due(self) -> float | None:
@@ -181,8 +176,8 @@ class JudgeQueue:
         with self._lock:
             return self._database.execute(statement, values).fetchall()
 
-    def _count(self, query: str) -> int:
-        return int(str(self._run(query)[0][0]))
+    def _count(self, query: str, values: tuple[object, ...] = ()) -> int:
+        return int(str(self._run(query, values)[0][0]))
 
 
 def _queued_record(row: tuple[object, ...]) -> QueuedRecord:

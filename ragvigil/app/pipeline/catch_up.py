@@ -27,6 +27,10 @@ class Lag:
     seconds: float | None = None
     is_restart: bool = False
 
+    def is_over(self, seconds: float) -> bool:
+        """Whether they take longer than `seconds`, or nobody can tell yet."""
+        return self.seconds is None or self.seconds > seconds
+
     def __str__(self) -> str:
         """One line for people.
 

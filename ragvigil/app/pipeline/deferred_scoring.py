@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +31,7 @@ FEEDBACK_SECONDS = 600.0
 the core, and a record is queued once all the same."""
 PACE_DAYS, DAY = 7, 86_400
 LATE_SECONDS = 7.0
-"""Seconds to be current again; a busy core that keeps up needs fewer (`bench/soak.py`)."""
+"""The lag from which the judge waits: that of a busy core that keeps up is shorter."""
 
 
 class DeferredScoring:
@@ -129,8 +128,7 @@ class DeferredScoring:
     def give_way(self, lag: Lag | None, *, is_behind: bool) -> None:
         """Pauses local models while the core is behind, and the judge at a larger lag."""
         self.local.is_behind = is_behind
-        seconds = 0.0 if lag is None else math.inf if lag.seconds is None else lag.seconds
-        self._judging.is_late = seconds > LATE_SECONDS
+        self._judging.is_late = lag is not None and lag.is_over(LATE_SECONDS)
 
     def judge_complaints(self) -> None:
         """Offers the judge some of the records that users complained about since the last run."""

@@ -10,6 +10,7 @@ import orjson
 import structlog
 
 from collector.spool.files import RealFiles, write_durably
+from ragvigil.store.records.traces import MOST_SECONDS
 
 log = structlog.get_logger()
 
@@ -26,7 +27,7 @@ class DirtyMinutes:
 
     A `file` names at least all that are not done, so that a life of the core that ends before its
     roll-up leaves them to the next: in a long backlog several lives may end so, one after the
-    other. Whoever adds a minute may only then forget what brought it.
+    other. Whoever adds a minute keeps what brought it until `add` returns.
 
     >>> dirty = DirtyMinutes()
     >>> dirty.add([60, 120])
@@ -76,9 +77,11 @@ class DirtyMinutes:
 
 def _read(file: Path) -> set[int]:
     try:
-        return {int(minute) for minute in orjson.loads(file.read_bytes())}
+        minutes = {int(minute) for minute in orjson.loads(file.read_bytes())}
     except FileNotFoundError:
         return set()
     except (OSError, ValueError, TypeError) as error:
         log.warning("the minutes to roll up could not be read", reason=str(error))
         return set()
+    # One that no column holds would make every roll-up fail.
+    return {minute for minute in minutes if 0 <= minute <= MOST_SECONDS}

@@ -98,7 +98,7 @@ class Pipeline:
     ) -> None:
         self._parts = parts
         self._backlog = Backlog(parts.quarantine.is_suspect)
-        self.open_traces, self._clock = 0, clock
+        self._clock = clock
         checkpoint = parts.reader.checkpoint_of("core")
         self.started_at, self._next_seq = checkpoint.seq, checkpoint.seq + 1
         spans_read = checkpoint.spans
@@ -113,7 +113,7 @@ class Pipeline:
         # Frames up to here may have been scored by an earlier life of this process.
         self._replay_until = parts.reader.durable_seq
         self._memory = Pressure(memory_limit_bytes)
-        self._joined_at, self._is_last = 0.0, False
+        self.open_traces, self._joined_at, self._is_last = 0, 0.0, False
         self._let_readers_go_first = parts.precedence.pauses(PIPELINE_SECONDS)
 
     @property

@@ -54,7 +54,8 @@ _COLUMNS = {
     ),
 }
 _REMEMBERED_TEXTS = 100_000
-_MOST_SECONDS = 2**32 - 1
+MOST_SECONDS = 2**32 - 1
+"""The last second that a DateTime holds."""
 _LOOKUP_AT_ONCE = 5_000
 
 
@@ -77,7 +78,7 @@ class StoredTrace:
     @property
     def minute(self) -> int:
         """The minute of its scores: Unix time of its first second."""
-        seconds = self.time_unix_nano // 10**9
+        seconds = _seconds(self.time_unix_nano)
         return seconds - seconds % 60
 
     def parted(self, spans: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
@@ -264,14 +265,19 @@ class TraceRows:
             )
 
 
+def _seconds(unix_nano: int) -> int:
+    """The nearest second that a DateTime holds."""
+    return min(max(unix_nano // 10**9, 0), MOST_SECONDS)
+
+
 def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
     """The values that all rows of an outcome share; `writer` is the replica and its epoch."""
     trace = outcome.trace
-    seconds = min(max(outcome.time_unix_nano // 10**9, 0), _MOST_SECONDS)
+    seconds = _seconds(outcome.time_unix_nano)
     return Stamp(
         minute=seconds - seconds % 60,
         time=nanos(outcome.time_unix_nano),
-        received=min(max(trace.received_unix_nano // 10**9, 0), _MOST_SECONDS),
+        received=_seconds(trace.received_unix_nano),
         trace_id=trace.trace_id,
         generation=trace.generation,
         backfill=trace.backfill,

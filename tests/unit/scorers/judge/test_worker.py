@@ -217,6 +217,21 @@ async def test_a_core_that_is_always_late_judges_after_a_while() -> None:
         assert len(bench.written) == 1
 
 
+async def test_a_moment_in_time_does_not_make_a_late_core_s_judge_wait_anew() -> None:
+    async with working(["groundedness"]) as bench:
+        await bench.steps()
+        bench.is_late = True
+        bench.now += PATIENCE_SECONDS - 60
+        await bench.steps()
+        bench.is_late = False
+        await bench.steps()
+        bench.is_late = True
+        bench.add(RECORD)
+        bench.now += 60
+        await bench.steps()
+        assert len(bench.written) == 1
+
+
 async def test_a_claim_that_no_chunk_supports_lowers_the_score() -> None:
     async with working(["groundedness"]) as bench:
         answer = f"{RECORD.answer} We also sell telescopes on the moon."

@@ -48,3 +48,9 @@ def test_no_time_is_told_while_nothing_gets_done() -> None:
     for second in range(40):
         catch_up.update(100.0 + second, done=0, to_go=10_000, is_behind=True)
     assert catch_up.lag == Lag(spans=10_000, is_restart=True)
+
+
+def test_a_pace_that_nobody_can_tell_yet_may_take_long() -> None:
+    assert Lag(spans=5_000).is_over(7.0)
+    assert Lag(spans=5_000, seconds=8.0).is_over(7.0)
+    assert not Lag(spans=5_000, seconds=6.0).is_over(7.0)

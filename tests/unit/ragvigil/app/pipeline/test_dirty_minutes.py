@@ -74,7 +74,7 @@ def test_a_minute_that_is_added_again_while_it_is_rolled_up_stays(tmp_path: Path
     assert dirty.take() == {60}
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"7", b'["a"]'])
+@pytest.mark.parametrize("content", [b"", b"{", b"7", b'["a"]', b"[-60, 6000000000]"])
 def test_a_damaged_file_is_no_reason_to_stop(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "minutes.json"
     file.write_bytes(content)
