@@ -19,7 +19,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.app.process.tied import start_tied
 from tests.patience import PATIENCE_SECONDS
 
@@ -54,9 +54,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/{DATABASE}"
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from prometheus_client import CollectorRegistry, Gauge, start_http_server
 from alerts.incidents.message import Message, lines
 from alerts.settings import MetricsSettings
 from alerts.watch.metrics import WatchMetrics
+from ragvigil.app.demo.child_daemon import free_port
 from ragvigil.app.process.tied import start_tied
 from ragvigil.model.incident import Incident, IncidentState, Severity
 from ragvigil.model.notice import Cause
@@ -100,12 +100,6 @@ class Chain:
     watch: WatchMetrics
     core_up: Gauge
     people: People
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
