@@ -85,6 +85,9 @@ def test_a_backup_of_an_older_version_is_restored_and_brought_up_to_date(tmp_pat
 
     restored = ragvigil(tmp_path, "restore", str(made))
     assert "every part read and whole (3 rows of answers)" in restored.stdout
+    # Their roll-ups may have been under way: the next start counts their minute again.
+    minutes = json.loads((tmp_path / "data" / "dirty_minutes.json").read_text())
+    assert len(minutes) == 1
     assert python(NEW, str(tmp_path / "data")).split()[-1] == "3"
     again = ragvigil(tmp_path, "restore", str(made))
     assert again.returncode == 2

@@ -68,19 +68,22 @@ def _check(settings: Settings, folder: Path) -> dict[str, int]:
     from ragvigil.store.engine import backup as backups
 
     with tempfile.TemporaryDirectory(prefix=".check-", dir=folder.parent) as scratch:
-        return backups.restore(settings.store, folder, Path(scratch))
+        return backups.restore(settings.store, folder, Path(scratch)).rows
 
 
 def _restore(settings: Settings, folder: Path) -> dict[str, int]:
     """Restores under the daemon's lock; what cannot be restored leaves no store behind."""
+    from ragvigil.app.pipeline.dirty_minutes import FILE_NAME, DirtyMinutes
     from ragvigil.app.process.directory import hold
     from ragvigil.store.engine import backup as backups
 
     with hold(settings.data_dir, "core"):
         had_store = (settings.data_dir / "store").exists()
         try:
-            return backups.restore(settings.store, folder, settings.data_dir)
+            restored = backups.restore(settings.store, folder, settings.data_dir)
         except backups.BadBackup:
             if not had_store:
                 shutil.rmtree(settings.data_dir / "store", ignore_errors=True)
             raise
+        DirtyMinutes(settings.data_dir / FILE_NAME).add(restored.minutes)
+        return restored.rows

@@ -44,6 +44,15 @@ class Manifest:
     migration: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What a restored store has: rows by table, and the minutes (Unix time) whose roll-ups may
+    lack what was stored while the backup was made."""
+
+    rows: dict[str, int]
+    minutes: list[int]
+
+
 def make(store: Store, folder: Path, version: str, now: float) -> Manifest:
     """Makes a backup of the whole store in `folder`, below `backups/`; blocks until it is there.
 
@@ -74,8 +83,8 @@ def manifest_of(folder: Path) -> Manifest:
         raise BadBackup(f"{folder / MANIFEST} cannot be read: {error}") from error
 
 
-def restore(settings: StoreSettings, folder: Path, data_dir: Path) -> dict[str, int]:
-    """Restores a backup into `data_dir`, which has no store yet, and checks it; rows by table.
+def restore(settings: StoreSettings, folder: Path, data_dir: Path) -> Restored:
+    """Restores a backup into `data_dir`, which has no store yet, and checks it.
 
     Every part is read and compared with its checksums, and the migrations must be known to this
     version. Raises BadBackup; then the new store is to be removed.
@@ -88,7 +97,9 @@ def restore(settings: StoreSettings, folder: Path, data_dir: Path) -> dict[str, 
         client.command(f"DROP DATABASE IF EXISTS {DATABASE}")
         client.command(f"RESTORE DATABASE {DATABASE} FROM File('{folder.name}')")
         pending(applied(client))
-        return _checked(client)
+        rows = _checked(client)
+        ((minutes,),) = client.query(query("score_minutes_newest")).result_rows
+        return Restored(rows=rows, minutes=list(minutes))
     except Exception as error:  # the driver raises many kinds
         raise BadBackup(f"{folder} cannot be restored: {str(error)[:500]}") from error
     finally:
