@@ -16,6 +16,18 @@ from ragvigil.app.demo.child_daemon import DEFAULT_PORTS
 from ragvigil.app.settings import Settings, load
 from tests.certificates import self_signed
 
+SERVICE_LINKS = {
+    "RAGVIGIL_SERVICE_HOST": "10.0.0.7",
+    "RAGVIGIL_SERVICE_PORT": "8088",
+    "RAGVIGIL_SERVICE_PORT_WEB": "8088",
+    "RAGVIGIL_PORT": "tcp://10.0.0.7:8088",
+    "RAGVIGIL_PORT_8088_TCP": "tcp://10.0.0.7:8088",
+    "RAGVIGIL_PORT_8088_TCP_PROTO": "tcp",
+    "RAGVIGIL_PORT_8088_TCP_PORT": "8088",
+    "RAGVIGIL_PORT_8088_TCP_ADDR": "10.0.0.7",
+    "RAGVIGIL_OTLP_SERVICE_HOST": "10.0.0.8",
+}
+"""What Kubernetes puts into each pod beside Services `ragvigil` and `ragvigil-otlp`."""
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
 SCHEMAS = ROOT / "tests/golden/schemas"
@@ -81,7 +93,8 @@ def settings_of_pod(
         files[name] = folder / name
         files[name].write_text(f"{name}-0123456789")
     (container,) = pod["containers"]
-    variables = {
+    injected = {} if pod.get("enableServiceLinks") is False else SERVICE_LINKS
+    variables = injected | {
         each["name"]: each.get("value") or secrets[each["valueFrom"]["secretKeyRef"]["key"]]
         for each in container["env"]
     }

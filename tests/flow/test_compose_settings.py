@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -18,8 +17,7 @@ from tests.deploy_files import parsed, services
 
 pytestmark = pytest.mark.slow
 
-SECRETS = {"otlp_token": "of-otlp", "ragvigil_metrics_token": "of-metrics"}
-ADMIN = "of-admin"
+SECRETS = {"OTLP_TOKEN": "of-otlp", "METRICS_TOKEN": "of-metrics", "ADMIN_TOKEN": "of-admin"}
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +27,9 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChildDaemon]:
     settings = {"RAGVIGIL_CONFIG": os.devnull}
     for name, value in services()["ragvigil"]["environment"].items():
         if name not in (*VARIABLES.values(), "RAGVIGIL_STORE__URL"):
-            settings[name] = _value(folder, value)
+            settings[name] = re.sub(r"\$\{(\w+):[^}]*\}", lambda found: SECRETS[found[1]], value)
     with running(folder / "data", settings=settings) as started:
         yield started
-
-
-def _value(folder: Path, value: str) -> str:
-    if not value.startswith("/run/secrets/"):
-        return re.sub(r"\$\{ADMIN_TOKEN:[^}]*\}", ADMIN, value)
-    secret = folder / Path(value).name
-    secret.write_text(SECRETS[secret.name] + "\n")
-    return str(secret)
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -51,7 +41,7 @@ def test_metrics_ask_for_the_token_that_prometheus_has_and_probes_for_none(
 ) -> None:
     url = f"http://{daemon.metrics}"
     assert httpx2.get(f"{url}/metrics").status_code == 401
-    known = SECRETS["ragvigil_metrics_token"]
+    known = SECRETS["METRICS_TOKEN"]
     assert httpx2.get(f"{url}/metrics", headers=bearer(known)).status_code == 200
     assert httpx2.get(f"{url}/healthz").status_code == 200
 
@@ -59,16 +49,16 @@ def test_metrics_ask_for_the_token_that_prometheus_has_and_probes_for_none(
 def test_the_api_asks_for_the_admin_token(daemon: ChildDaemon) -> None:
     url = f"http://{daemon.web}/api/v1/ledger"
     assert httpx2.get(url).status_code == 401
-    assert httpx2.get(url, headers=bearer(ADMIN)).status_code == 200
+    assert httpx2.get(url, headers=bearer(SECRETS["ADMIN_TOKEN"])).status_code == 200
 
 
 def test_spans_are_taken_with_the_header_of_the_collector_alone(daemon: ChildDaemon) -> None:
     headers = parsed("otel-collector/collector.yaml")["exporters"]["otlp/ragvigil"]["headers"]
-    said = headers["authorization"].replace("${env:OTLP_TOKEN}", SECRETS["otlp_token"])
+    said = headers["authorization"].replace("${env:OTLP_TOKEN}", SECRETS["OTLP_TOKEN"])
     for authorization, taken in (("Bearer another", 0), (said, 1)):
         sent_with({"authorization": authorization}, daemon)
         reply = httpx2.get(
-            f"http://{daemon.metrics}/metrics", headers=bearer(SECRETS["ragvigil_metrics_token"])
+            f"http://{daemon.metrics}/metrics", headers=bearer(SECRETS["METRICS_TOKEN"])
         )
         found = re.findall(r"^ragvigil_items_accepted_total\{.*\} (\S+)$", reply.text, flags=re.M)
         assert sum(map(float, found)) == taken

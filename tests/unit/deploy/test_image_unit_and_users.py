@@ -71,7 +71,7 @@ def test_clickhouse_understands_every_statement_about_users(store: Store) -> Non
             for each in statements()
         ]
 
-    assert len(store._ask("format", formatted, Priority.SCAN)) == 8
+    assert len(store._ask("format", formatted, Priority.SCAN)) == 9
 
 
 def test_the_writer_may_erase_and_drop_nothing_and_the_reader_only_read() -> None:

@@ -50,7 +50,7 @@ def test_both_ways_to_ragvigil_queue_and_retry() -> None:
     tee = parsed("otel-collector/collector.yaml")["exporters"]["otlp/ragvigil"]
     spread = parsed("otel-collector/loadbalancing.yaml")["exporters"]["loadbalancing"]
     assert spread["routing_key"] == "traceID"
-    for exporter in (tee, spread["protocol"]["otlp"]):
+    for exporter in (tee, spread):
         assert exporter["sending_queue"]["enabled"]
         assert exporter["retry_on_failure"]["enabled"]
 
