@@ -119,12 +119,13 @@ class AuditJob:
         """Reads the recent audits at the first call, and restores their findings."""
         if self._by_id is None:
             recent = audits.find(self._store, since=int(now - RECENT_DAYS * DAY))
-            self._by_id = {audit.audit_id: audit for audit in recent}
+            by_id = {audit.audit_id: audit for audit in recent}
             for audit in recent:
                 if audit.state is AuditState.DROPPED:
                     self._add_findings(audit, audits.pairs_of(self._store, audit.audit_id))
             # Findings that ended before this start were returned by the earlier process.
-            self._current_findings(self._by_id, now)
+            self._current_findings(by_id, now)
+            self._by_id = by_id  # last: a run that fails above reads them all again
         return self._by_id
 
     def _anchors(

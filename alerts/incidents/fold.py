@@ -19,6 +19,7 @@ from alerts.incidents.belonging import (
 from alerts.incidents.lasting import (
     confirm,
     follows_fix,
+    is_judged_none,
     is_stale_audit,
     is_way_back,
     only_takes_back,
@@ -29,7 +30,6 @@ from alerts.incidents.settling import (
     Moment,
     exceeds_judged,
     finding_line,
-    is_judged_none,
     settle,
 )
 from alerts.incidents.suspects import MINUTE, Changes
@@ -154,11 +154,12 @@ class FoldPass:
     def _keeps(self, incident: Incident, finding: Finding, news: dict[str, Finding]) -> bool:
         """Whether a finding that comes again still belongs to this incident."""
         newer = news.get(finding.finding_id)
-        if newer is None or incident.state is not IncidentState.RESOLVED or finding.is_open:
+        if newer is None or incident.state is not IncidentState.RESOLVED:
             return True
         if newer.is_open and exceeds_judged(newer, incident):
             return False
-        return finding.kind is FindingKind.AUDIT or self._moment.may_reopen(incident)
+        is_audit = finding.kind is FindingKind.AUDIT
+        return finding.is_open or is_audit or self._moment.may_reopen(incident)
 
     def _update(self, incident: Incident, news: dict[str, Finding]) -> None:
         findings = refresh(incident, news, self._moment.now, self._moment.settings)

@@ -71,7 +71,8 @@ class IncidentJob:
         # No page's priority: that does not wait for a server whose tables are still being made.
         noticed = notices.find(store, since=since, priority=Priority.TICK)
         self._changes = {notice.notice_id: notice for notice in noticed}
-        recent = stored.find(store, IncidentFilter(since=since), priority=Priority.TICK)
+        lasting = IncidentFilter(since=since, lasting=True)
+        recent = stored.find(store, lasting, priority=Priority.TICK)
         self._incidents = {incident.incident_id: incident for incident in recent}
         expected = stored.find(store, IncidentFilter(expected=True), priority=Priority.TICK)
         self._expected = {incident.incident_id: incident for incident in expected}
@@ -215,12 +216,24 @@ class IncidentJob:
             self._audits,
             self._held,
         )
+        folded = tuple(self._without_erased(incident) for incident in folded)
         self._write(now, folded, events)
-        self._date(folded)
         horizon = (now - MEMORY_SECONDS) * NANOS
         self._incidents = {
             incident.incident_id: incident for incident in folded if _is_kept(incident, horizon)
         }
+        self._date(folded)
+
+    def _without_erased(self, incident: Incident) -> Incident:
+        """The incident without the names of erased traces, which detectors may still hold."""
+        is_erased = self._store.erased.has_trace
+        if not any(is_erased(trace) for finding in incident.findings for trace in finding.traces):
+            return incident
+        findings = tuple(
+            replace(finding, traces=tuple(t for t in finding.traces if not is_erased(t)))
+            for finding in incident.findings
+        )
+        return replace(incident, findings=findings)
 
     def _date(self, incidents: Iterable[Incident]) -> None:
         """Finds out which incidents were there from the beginning of what is stored."""
@@ -236,7 +249,7 @@ class IncidentJob:
         return begins >= (incident.since_unix_nano - EARLY) // NANOS
 
     def _remember(self, now: float, noticed: Iterable[Notice]) -> None:
-        if now - self._deploys_read >= DEPLOYS_SECONDS:
+        if abs(now - self._deploys_read) >= DEPLOYS_SECONDS:  # a clock may be put back
             since = max(0, int(now - MEMORY_SECONDS))
             self._deploys = tuple(deploys.marks(self._store, since=since))
             self._changes |= {change.notice_id: change for change in map(_as_change, self._deploys)}

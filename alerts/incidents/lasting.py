@@ -120,12 +120,21 @@ def follows_fix(finding: Finding, incident: Incident, changes: Changes) -> bool:
     return last is not None and is_fix(last, incident.suspects)
 
 
+def is_judged_none(incident: Incident) -> bool:
+    """Whether a person said that nothing is wrong."""
+    return incident.is_expected or incident.is_false_page
+
+
 def refresh(
     incident: Incident, news: Mapping[str, Finding], now: int, settings: IncidentSettings
 ) -> tuple[Finding, ...]:
-    """Updates the incident's findings by `news`, by id; `now` is in nanoseconds."""
+    """Updates the incident's findings by `news`, by id; `now` is in nanoseconds.
+
+    Numbers that a person judged stay: what goes beyond them is another incident.
+    """
+    is_judged = is_judged_none(incident)
     return tuple(
-        _newer(finding, news[finding.finding_id], now)
+        _newer(finding, news[finding.finding_id], now, is_judged=is_judged)
         if finding.finding_id in news
         else _aged(finding, now, settings)
         for finding in incident.findings
@@ -139,12 +148,14 @@ def confirm(news: Finding, now: int) -> Finding:
     return replace(news, seen_unix_nano=max(news.seen_unix_nano, now))
 
 
-def _newer(stored: Finding, news: Finding, now: int) -> Finding:
+def _newer(stored: Finding, news: Finding, now: int, *, is_judged: bool) -> Finding:
     """A finding that cleared keeps its last open numbers; an audit's finding stays cleared."""
     if not news.is_open:
         return replace(stored, cleared_unix_nano=stored.cleared_unix_nano or news.cleared_unix_nano)
     if stored.kind is FindingKind.AUDIT and not stored.is_open:
         return stored
+    if is_judged:
+        return confirm(replace(news, value=stored.value, low=stored.low, high=stored.high), now)
     return confirm(news, now)
 
 

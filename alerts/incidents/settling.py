@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 from alerts.incidents.belonging import SharedCause
 from alerts.incidents.ending import end_words
-from alerts.incidents.lasting import SIGNALS, lasting, pages, without_past_audits, worse
+from alerts.incidents.lasting import (
+    SIGNALS,
+    is_judged_none,
+    lasting,
+    pages,
+    without_past_audits,
+    worse,
+)
 from alerts.incidents.settings import IncidentSettings
 from alerts.incidents.suspects import (
     MINUTE,
@@ -20,7 +27,7 @@ from alerts.incidents.suspects import (
 from alerts.verdict.evidence import evidence_of
 from alerts.verdict.posterior import verdict
 from ragvigil.model.audit import Audit
-from ragvigil.model.finding import Finding, FindingKind, goes_beyond
+from ragvigil.model.finding import Finding, FindingKind, error_of, goes_beyond
 from ragvigil.model.incident import Incident, IncidentState, Severity, Verb
 from ragvigil.model.notice import Notice
 
@@ -89,22 +96,17 @@ def changes_behind(incident: Incident, settings: IncidentSettings) -> tuple[Noti
     return tuple(change for change in changes if is_one_change(change, changes[0], settings))
 
 
-def is_judged_none(incident: Incident) -> bool:
-    """Whether a person said that nothing is wrong."""
-    return incident.is_expected or incident.is_false_page
-
-
 def exceeds_judged(finding: Finding, incident: Incident) -> bool:
     """Whether a finding goes beyond every level at which a person said that nothing is wrong."""
     levels = [
-        other.value
+        (other.value, error_of(other))
         for other in incident.findings
         if other.signal == finding.signal
         and other.value is not None
         and share_a_route(other, finding)
     ]
     is_judged = is_judged_none(incident) and bool(levels)
-    return is_judged and all(goes_beyond(finding, level) for level in levels)
+    return is_judged and all(goes_beyond(finding, *level) for level in levels)
 
 
 def finding_line(finding: Finding) -> str:

@@ -11,9 +11,9 @@ import structlog
 from alerts.limits.crossing import BIN_SECONDS, Bins, Place, interval, is_beyond, is_within, words
 from alerts.limits.settings import OwnLimit, Reach
 from alerts.limits.trial import Trial, trial_words, tried
-from alerts.signals.catalogue import NUMBERS, OWN_LIMIT, POOL, Accepted, accepted_key
+from alerts.signals.catalogue import NUMBERS, OWN_LIMIT, POOL, Accepted, is_expected
 from alerts.signals.levels import latest_peak
-from ragvigil.model.finding import Finding, FindingKind, goes_beyond
+from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.identity import identity
 from ragvigil.model.score import Layer
 from ragvigil.store.engine.store import Store
@@ -68,10 +68,10 @@ class LimitJob:
             return tuple(self._open.values())
         if not self._checked:
             self._try(end)
-        cleared: list[Finding] = []
-        for limit in self._limits:
-            if limit.reaches is not Reach.NOBODY:
-                cleared += self._check(limit, end, accepted)
+        active = [limit for limit in self._limits if limit.reaches is not Reach.NOBODY]
+        cleared = list(self._take_left(active, end))
+        for limit in active:
+            cleared += self._check(limit, end, accepted)
         self._checked = end
         return (*self._open.values(), *cleared)
 
@@ -94,6 +94,15 @@ class LimitJob:
                 result=trial_words(trial),
             )
 
+    def _take_left(self, active: Sequence[OwnLimit], end: int) -> Iterator[Finding]:
+        """Ends the findings of an earlier process whose limit is another one now, or gone."""
+        prefixes = tuple(map(_prefix, active))
+        for name, finding in list(self._open.items()):
+            if not name.startswith(prefixes):
+                del self._open[name]
+                words = "the limit was changed or removed"
+                yield replace(finding, cleared_unix_nano=end * 10**9, words=words)
+
     def _check(self, limit: OwnLimit, end: int, accepted: Accepted) -> Iterator[Finding]:
         past = self._read(limit, end - 2 * limit.window_minutes * 60, end)
         of_limit = {
@@ -107,12 +116,12 @@ class LimitJob:
             if finding is None and bins is not None and is_beyond(limit, *sums):
                 opened = _opened(limit, place, bins, past.layer, end)
                 finding = _with_numbers(opened, limit, sums, end)
-                if not _is_expected(finding, accepted):
+                if not is_expected(finding, accepted):
                     self._open[finding.finding_id] = finding
             elif finding is not None:
                 is_silent = end - finding.seen_unix_nano // 10**9 >= SILENT_SECONDS
                 is_over = is_within(limit, *sums[:2]) or is_silent
-                if is_over or _is_expected(finding, accepted):
+                if is_over or is_expected(finding, accepted):
                     del self._open[finding.finding_id]
                     yield replace(
                         finding, cleared_unix_nano=end * 10**9, words="within your limit again"
@@ -161,12 +170,6 @@ class LimitJob:
             },
             layer=layers[0] if layers else known.layer if known else Layer.CROSS_CUTTING,
         )
-
-
-def _is_expected(finding: Finding, accepted: Accepted) -> bool:
-    """Whether a value goes no further beyond its limit than somebody accepted."""
-    level = accepted.get(accepted_key(finding))
-    return level is not None and not goes_beyond(finding, level)
 
 
 def _prefix(limit: OwnLimit) -> str:

@@ -125,18 +125,21 @@ class NoticeJob:
         return self._write()
 
     def blind(self) -> tuple[Finding, ...]:
-        """What is no longer sent, and once what is sent again."""
+        """What is no longer sent, and once what is sent again, or whose route has no request."""
+        now = int(self._clock() * NANOS)
+        for detector in self._routes.values():
+            detector.sight.end_silent(now)
         lacks = [
             (place, lack)
             for place, detector in self._routes.items()
             for lack in (*detector.sight.open, *detector.sight.take_over())
         ]
-        return findings(lacks, self._mending, int(self._clock() * NANOS))
+        return findings(lacks, self._mending, now)
 
     def _count(self) -> None:
         """Stores the counts of what notices compare; detectors go on without them."""
         now = self._clock()
-        if now - self._counted_at < COUNT_SECONDS:
+        if abs(now - self._counted_at) < COUNT_SECONDS:  # a clock may be put back
             return
         self._counted_at = now
         try:

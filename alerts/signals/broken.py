@@ -198,18 +198,21 @@ class BrokenDetector:
             group = by_name.get(scope[:3])
             places = _places(group, broken.finding) if group else []
             if group is None or not places:
-                rate, turn = None, Turn(minutes=0, is_back=False)
+                rate, turn, is_over = None, Turn(minutes=0, is_back=False), False
             else:
                 if newest[0, [group.places[place] for place in places]].any():
                     broken.last_request = now
                 rate = window_rate(group, places, newest, past, ceilings)
+                is_over = _since_onset(
+                    table, group, places, broken.finding, past, now, ceilings
+                ).is_over
                 turn = turn_of(
                     table, group, places, broken.finding, now, usual=rate.usual, ceilings=ceilings
                 )
                 among = [by_name.get((*scope[:2], name)) for name in BY_SIGNAL[scope[2]].among]
                 if not turn.is_back:
                     turn = lull_of(table, group, among, broken.finding, now) or turn
-            is_expected = ceilings.is_accepted(scope) and not (rate is not None and rate.is_over)
+            is_expected = ceilings.is_accepted(scope) and not is_over
             is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:
                 del self._open[scope]
@@ -230,6 +233,21 @@ def _began_with(finding: Finding, since: Onset) -> bool:
 
 def _places(group: Group, finding: Finding) -> list[int]:
     return [place for place, route in enumerate(group.routes) if route in finding.routes]
+
+
+def _since_onset(
+    table: SignalMinutes,
+    group: Group,
+    places: Sequence[int],
+    finding: Finding,
+    past: Floats,
+    now: int,
+    ceilings: Ceilings,
+) -> WindowRate:
+    """The rate since the onset, or of the longest window: what was before it would dilute it."""
+    minutes = (now - finding.since_unix_nano // 10**9) // MINUTE
+    sums = table.last(now, min(WINDOWS[-1], max(1, minutes)))
+    return window_rate(group, places, sums, past, ceilings)
 
 
 def _until_turn(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from alerts.signals.settings import BrokenSettings, MovedSettings
-from ragvigil.model.finding import Finding, FindingKind
+from ragvigil.model.finding import Finding, FindingKind, goes_beyond
 from ragvigil.model.identity import identity
 from ragvigil.model.notice import Cause
 from ragvigil.model.score import Layer
@@ -18,6 +18,8 @@ WITH_TEXT, WITH_CHUNKS = "answer_complete_text:empty", "injected_context:failed"
 """Given to every answer whose text, and to every one whose chunks are seen."""
 OWN_LIMIT = "limit-"
 """How ids of findings of `[[alerts.limits]]` begin: other detectors leave these alone."""
+OF_SLICE = "slice-"
+"""How ids of findings of slices begin, and then name the slice."""
 POOL = "*"
 """In place of a route: all routes of a service together."""
 
@@ -304,8 +306,17 @@ def scope_of(routes: tuple[str, ...]) -> str:
 
 
 def accepted_key(finding: Finding) -> tuple[str, str, str, str]:
-    """The key of `Accepted` for the level of this finding."""
-    return (finding.service, finding.environment, finding.signal, scope_of(finding.routes))
+    """The key of `Accepted` for the level of this finding: that of a slice is of it alone."""
+    place, scope = (finding.service, finding.environment), scope_of(finding.routes)
+    if finding.finding_id.startswith(OF_SLICE):
+        scope = finding.finding_id.rpartition("-")[0]
+    return (*place, finding.signal, scope)
+
+
+def is_expected(finding: Finding, accepted: Accepted) -> bool:
+    """Whether a value goes no further than a level that somebody accepted."""
+    level = accepted.get(accepted_key(finding))
+    return level is not None and not goes_beyond(finding, level)
 
 
 def finding_id(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import structlog
+
 from alerts.deltas.minute_counter import MinuteCounter
 from alerts.signals.broken import BrokenDetector
 from alerts.signals.catalogue import Accepted, signal_choice
@@ -18,10 +20,14 @@ from ragvigil.store.watch import minute_counts
 from ragvigil.store.watch import signals as stored
 from ragvigil.store.watch.signals import SIGNAL_MINUTES
 
+log = structlog.get_logger()
+
 CLOSE_LATE_SECONDS = 30
 """Seconds that a minute waits for late records before the detectors see it."""
 LATEST_SECONDS = 2 * HOUR
 """Minutes that change later than this open no finding."""
+BACK_SECONDS = 10 * MINUTE
+"""By how much a clock may be put back before what it counted under the later time is given up."""
 HOURS_AT_ONCE = 6
 """Hours of the past read by one query: a quarter of a day keeps both sides small."""
 NONE_ACCEPTED: Accepted = {}
@@ -39,8 +45,13 @@ class SignalJob:
         self, store: Store, settings: SignalSettings, findings: Sequence[Finding] = ()
     ) -> None:
         self._store, self._settings = store, settings
+        self._begin(findings)
+
+    def _begin(self, findings: Sequence[Finding]) -> None:
+        """Begins to read the store, with these findings open."""
+        settings = self._settings
         wanted = stored.counted(signal_choice(settings.broken, settings.moved))
-        self._counter = MinuteCounter(store, wanted)
+        self._counter = MinuteCounter(self._store, wanted)
         self._broken = BrokenDetector(settings.broken, findings)
         self._moved = MovedDetector(settings.moved, findings, min_days=settings.baseline_min_days)
         self._traffic = TrafficDetector(
@@ -61,14 +72,19 @@ class SignalJob:
         route); `catalogue.accepted_key` makes the key of a finding. Raises StoreError.
         """
         closed = (int(now) - CLOSE_LATE_SECONDS) // MINUTE * MINUTE
+        if closed < self._closed - BACK_SECONDS:
+            log.warning(
+                "the clock was put back: the past is read again", seconds=self._closed - closed
+            )
+            self._begin(self._open())
         if closed == self._closed:
             # Until another minute closes there is nothing to see; what came late waits as long.
-            return (*self._broken.open, *self._moved.open, *self._traffic.open)
+            return self._open()
         changed = self._read(int(now), closed)
         ends = list(self._ends(changed, closed))
         self._closed = max(closed, self._closed)
         if not ends:
-            return (*self._broken.open, *self._moved.open, *self._traffic.open)
+            return self._open()
         broken = self._broken.step(self._table, ends, accepted)
         moved = self._moved.step(self._table, closed, accepted)
         traffic = self._traffic.step(self._table, closed, accepted)
@@ -78,6 +94,9 @@ class SignalJob:
             if len(finding.causes) > 1
         }
         return (*(self._with_traces(finding) for finding in (*broken, *moved)), *traffic)
+
+    def _open(self) -> tuple[Finding, ...]:
+        return (*self._broken.open, *self._moved.open, *self._traffic.open)
 
     @property
     def table(self) -> SignalMinutes:

@@ -251,7 +251,10 @@ class TrafficDetector:
             if window is None or end - WINDOWS[0] * MINUTE < self._started:
                 continue
             back = _back_since(table, counts, columns, window, since)
-            if scope in accepted or back is not None:
+            is_expected = scope in accepted and not self._is_ticket(
+                counts.window(columns, accepted[scope], quiet=loss.quiet) or window
+            )
+            if is_expected or back is not None:
                 del self._open[scope]
                 self._back.add(loss.finding, back or now)
                 yield replace(loss.finding, cleared_unix_nano=now * 10**9, words=AS_USUAL)

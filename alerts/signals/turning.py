@@ -21,6 +21,9 @@ from ragvigil.model.finding import Finding
 
 BACK = log(200)
 """Evidence that a rate is back: one lull in 200 is as long by chance."""
+FEWEST_RARE = 5
+"""Requests under the ceiling that end what is too rare for such evidence: one good answer at night
+is no end."""
 LOWEST, HIGHEST = 0.005, 0.98
 """Bounds of a rate, so that its logarithms stay finite."""
 
@@ -92,7 +95,8 @@ def turn_of(
     gains = _gains(together, away, max(LOWEST, min(usual, ceiling / 2, away / 2)))
     steps = latest_peak(np.cumsum(gains[::-1])[::-1])
     gain = float(gains[-steps:].sum())
-    is_rare = span == MINUTES and together[1].sum() <= ceiling * together[0].sum()
+    is_few = together[0].sum() < FEWEST_RARE
+    is_rare = span == MINUTES and not is_few and together[1].sum() <= ceiling * together[0].sum()
     since = minutes[:, -steps:].sum(axis=1)
     is_under = since[1].sum() <= ceiling * since[0].sum()
     is_any_over = any(

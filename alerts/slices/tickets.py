@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from alerts.deltas.settings import DeltaSettings
-from alerts.signals.catalogue import Accepted, accepted_key
+from alerts.signals.catalogue import OF_SLICE, Accepted, is_expected
 from alerts.slices.compare import DAY, HOUR, PAST_DAYS, SliceDelta, slice_deltas
 from alerts.slices.job import SUMMED_SECONDS
 from alerts.slices.settings import SliceSettings
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ragvigil.store.engine.store import Store
 
 NANOS = 10**9
-PREFIX = "slice-"
-"""Begins the ids of these findings."""
 SECONDS = {"6h": 6 * HOUR, "24h": DAY}
 NONE_ACCEPTED: Accepted = {}
 Place = tuple[str, str]
@@ -52,10 +50,11 @@ class SliceTickets:
         self._open = {
             (each.service, each.environment): each
             for each in findings
-            if each.finding_id.startswith(PREFIX) and each.is_open
+            if each.finding_id.startswith(OF_SLICE) and each.is_open
         }
         self._looked = 0
-        self._worse: tuple[SliceDelta, ...] | None = None
+        # Without a dimension nothing is compared any more, and what was open ends.
+        self._worse: tuple[SliceDelta, ...] | None = None if settings.by else ()
 
     def look(self, now: float) -> None:
         """Compares the slices at the last summed hour, once an hour. Raises StoreError."""
@@ -91,13 +90,13 @@ class SliceTickets:
         for place in {*by_place, *self._open}:
             rows, known = by_place.get(place, []), self._open.get(place)
             same = [row for row in rows if known and known.finding_id.startswith(_id(row))]
-            if known and (not same or accepted_key(known) in accepted):
+            if known and (not same or is_expected(known, accepted)):
                 del self._open[place]
                 words = "the slice is as good as it was, or as the rest of its service"
                 yield replace(known, cleared_unix_nano=seen, words=words)
                 continue
             finding = _finding((same or rows)[0], known, seen)
-            if accepted_key(finding) not in accepted:
+            if not is_expected(finding, accepted):
                 self._open[place] = finding
                 yield finding
 
@@ -108,7 +107,7 @@ class SliceTickets:
 
 
 def _id(row: SliceDelta) -> str:
-    return f"{PREFIX}{identity(row.service, row.environment, row.dimension, row.value)}-"
+    return f"{OF_SLICE}{identity(row.service, row.environment, row.dimension, row.value)}-"
 
 
 def _finding(row: SliceDelta, known: Finding | None, seen: int) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import hypot
 from typing import Protocol
 
 from ragvigil.model.notice import Cause
@@ -141,12 +142,12 @@ class Measured(Protocol):
     def high(self) -> float | None: ...
 
 
-def goes_beyond(change: Measured, level: float) -> bool:
+def goes_beyond(change: Measured, level: float, level_error: float = 0.0) -> bool:
     """Whether a change leads further away than a `level` that somebody expects.
 
-    By more than its own error at 95 %, and by a tenth of its size; a change to the other side does,
-    too. What has no numbers cannot be told apart, and counts as expected; so does a number that is
-    where it was.
+    By more than its own error at 95 % and that of the level together, and by a tenth of its size; a
+    change to the other side does, too. What has no numbers cannot be told apart, and counts as
+    expected; so does a number that is where it was.
 
     >>> from types import SimpleNamespace
     >>> fell = SimpleNamespace(value=0.5, reference=0.9, low=-0.45, high=-0.35)
@@ -158,10 +159,15 @@ def goes_beyond(change: Measured, level: float) -> bool:
     if change.value is None or change.reference is None or change.value == change.reference:
         return False
     size = change.value - change.reference
-    is_bounded = change.low is not None and change.high is not None
-    error = ((change.high or 0.0) - (change.low or 0.0)) / 2 if is_bounded else 0.0
     further = (change.value - level) * (1 if size > 0 else -1)
-    return further > max(error, LEAST_FURTHER * abs(size))
+    return further > max(hypot(error_of(change), level_error), LEAST_FURTHER * abs(size))
+
+
+def error_of(change: Measured) -> float:
+    """Half of the interval of a change, 0 where none is known."""
+    if change.low is None or change.high is None:
+        return 0.0
+    return (change.high - change.low) / 2
 
 
 def order(finding: Harmful) -> tuple[bool, float, int, int]:

@@ -89,10 +89,17 @@ def find(
 
 
 def pairs_of(store: Store, audit_id: str) -> list[Pair]:
-    """The pairs that were judged, in the order of their numbers."""
+    """The pairs that were judged, in the order of their numbers.
+
+    One of which a side was erased is none any more.
+    """
     rows = VERDICTS.read(store, "audit_scores_of", {"audit_id": audit_id}, priority=Priority.TICK)
-    by_pair = groupby(rows, key=attrgetter("pair"))
-    return [_pair(number, list(verdicts)) for number, verdicts in by_pair]
+    by_pair = [(number, list(rows)) for number, rows in groupby(rows, key=attrgetter("pair"))]
+    return [
+        _pair(number, verdicts)
+        for number, verdicts in by_pair
+        if {verdict.side for verdict in verdicts} == set(SIDES)
+    ]
 
 
 def candidates(store: Store, place: Place) -> list[Candidate]:

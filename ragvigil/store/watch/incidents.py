@@ -29,13 +29,17 @@ EVENTS = table("incident_events", IncidentEvent)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentFilter:
-    """Which incidents; an empty filter is none. `since`, in seconds: not resolved before it."""
+    """Which incidents; an empty filter is none.
+
+    `since`, in seconds: not resolved before it, or, with `lasting`, with a finding that is open.
+    """
 
     incident_id: str = ""
     service: str = ""
     state: str = ""
     expected: bool = False
     since: int = 0
+    lasting: bool = False
     limit: int = 1000
 
 

@@ -492,3 +492,17 @@ def test_a_rubric_that_applies_to_no_record_keeps_no_audit_open(watched: Watched
     assert watched.audit.state is AuditState.STEADY
     assert {result.rubric for result in watched.audit.results}.isdisjoint(without)
     assert watched.audit.pairs < 300
+
+
+@pytest.mark.slow
+def test_a_pair_of_which_a_side_was_erased_is_left_out(watched: Watched) -> None:
+    traffic(watched.store)
+    watched.scorer = level(0.3)
+    (found,) = watched.turns(notice())
+    pairs = audits.pairs_of(watched.store, watched.audit.audit_id)
+    erased = "ALTER TABLE audit_scores DELETE WHERE pair = 0 AND side = 'before'"
+    watched.store.change(f"{erased} SETTINGS mutations_sync = 2")
+    assert audits.pairs_of(watched.store, watched.audit.audit_id) == pairs[1:]
+    watched.restart()
+    (again,) = watched.turn()
+    assert again.finding_id == found.finding_id

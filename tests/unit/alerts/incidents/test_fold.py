@@ -554,6 +554,20 @@ def test_what_goes_beyond_the_expected_level_is_news(
     assert len(same_id) == incidents
 
 
+def test_what_a_person_called_none_and_gets_worse_without_an_end_is_news() -> None:
+    first = finding("a", value=0.2, reference=0.15, low=0.0, high=0.1)
+    opened, _ = folded((), [first], 5)
+    shut, _ = act(the_one(opened), Action(verb=Verb.FALSE_PAGE, now=START + 600))
+    # Closer numbers of the same level are no news, and small steps do not move what was judged.
+    same, _ = folded((shut,), [replace(first, value=0.24, low=0.08, high=0.1)], 60)
+    assert the_one(same).state is IncidentState.RESOLVED
+    assert the_one(same).findings[0].value == 0.2
+    worse = replace(first, value=0.9, low=0.7, high=0.8)
+    later, _ = folded(same, [worse], 120)
+    assert [each.state for each in later] == [IncidentState.RESOLVED, IncidentState.OPEN]
+    assert folded(later, [worse], 120) == (later, ())
+
+
 def test_what_was_resolved_but_lasts_opens_again_after_an_hour() -> None:
     opened, _ = folded((), [finding("a")], 5)
     shut, _ = act(the_one(opened), Action(verb=Verb.RESOLVE, now=START + 600))

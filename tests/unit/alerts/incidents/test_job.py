@@ -16,6 +16,7 @@ from ragvigil.model.deploy import Deploy
 from ragvigil.model.finding import Finding, FindingKind
 from ragvigil.model.incident import IncidentState, Verb
 from ragvigil.model.notice import Cause, ChangeKind
+from ragvigil.store.engine.erased import Subject, erased_hash
 from ragvigil.store.engine.priority import Priority
 from ragvigil.store.engine.store import Store
 from ragvigil.store.watch import deploys, notices
@@ -179,6 +180,25 @@ def test_the_message_links_to_the_daemons_address(store: Store) -> None:
     running = job(store, 5)
     incident = running.run(seconds(1), [finding("a")], [])[0]
     assert running.message(incident).link == f"https://v/incidents/{incident.incident_id}"
+
+
+def test_what_a_person_called_false_stays_so_after_a_restart_days_later(store: Store) -> None:
+    running = job(store, 5)
+    (incident,) = running.run(seconds(1), [finding("a", value=0.3)], [])
+    running.act(incident.incident_id, Verb.FALSE_PAGE)
+    days = 3 * 24 * 60
+    later = job(store, days)
+    assert later.run(seconds(days), [finding("a", value=0.3)], []) == ()
+    assert later.find(incident.incident_id).is_false_page
+    assert later.pages().false_pages == 1
+
+
+def test_the_names_of_erased_traces_do_not_come_back(store: Store) -> None:
+    running = job(store, 5)
+    store.erased.add([erased_hash(Subject.TRACE, "a" * 32)])
+    (incident,) = running.run(seconds(1), [finding("a")], [])
+    assert [each.traces for each in incident.findings] == [()]
+    assert [each.traces for each in job(store, 6).open_findings()] == [()]
 
 
 def test_open_incidents_are_read_while_a_verb_waits_for_the_store(store: Store) -> None:

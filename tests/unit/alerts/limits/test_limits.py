@@ -114,6 +114,16 @@ def test_a_measure_may_have_a_limit_and_goes_on_after_a_start(store: Store) -> N
         assert seen.is_open is not is_over
 
 
+def test_what_a_limit_of_before_found_ends_with_the_limit(store: Store) -> None:
+    write(store, requests(0, NOON - HOUR, 60, measures={"answer_words": 300.0}))
+    limit = OwnLimit(signal="answer_words", above=200, route="*")
+    (found,) = LimitJob(store, [limit]).run(NOON + 61, {})
+    for limits in ([], [limit.model_copy(update={"above": 400})]):
+        (ended,) = LimitJob(store, limits, [found]).run(NOON + 361, {})
+        assert (ended.finding_id, ended.is_open) == (found.finding_id, False)
+        assert ended.words == "the limit was changed or removed"
+
+
 def test_a_limit_that_reaches_nobody_is_only_tried(store: Store) -> None:
     write(store, requests(0, NOON - HOUR, 60, label="refused"))
     tried_only = REFUSED.model_copy(update={"reaches": Reach.NOBODY})

@@ -149,6 +149,17 @@ def test_a_restart_goes_on_with_it() -> None:
     assert (after.finding_id, after.since_unix_nano) == (before.finding_id, before.since_unix_nano)
 
 
+def test_it_ends_with_its_route() -> None:
+    requests = traffic((400, Setup()))
+    detector, _ = seen([*sent(requests[:300]), *without_texts(requests[300:])])
+    last = requests[-1].time_unix_nano
+    detector.sight.end_silent(last + 23 * 3600 * SECOND)
+    assert [each.is_open for each in blind(detector)] == [True]
+    detector.sight.end_silent(last + 24 * 3600 * SECOND)
+    assert [each.cleared_unix_nano for each in blind(detector)] == [last]
+    assert blind(detector) == ()
+
+
 def test_it_is_a_ticket_of_its_own_and_joins_no_incident_of_quality() -> None:
     requests = traffic((400, Setup()))
     detector, _ = seen([*sent(requests[:300]), *without_texts(requests[300:])])

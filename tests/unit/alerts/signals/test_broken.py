@@ -347,6 +347,28 @@ def test_an_accepted_level_is_the_new_ceiling() -> None:
         assert not watched.step(table, [NOW + place * MINUTE + MINUTE], accepted)
 
 
+def test_what_goes_beyond_an_accepted_level_breaks_once_and_since_its_beginning() -> None:
+    watched, table, given = BrokenDetector(BrokenSettings()), usual(0.3), []
+    accepted = {("shop", "live", CITED, "/a"): 0.3}
+    for place in range(60):
+        add(table, NOW + place * MINUTE, {named(CITED): rate(4.0, 4.0)})
+        given += watched.step(table, [NOW + (place + 1) * MINUTE], accepted)
+    assert {(finding.finding_id, finding.is_open) for finding in given} == {
+        (given[0].finding_id, True)
+    }
+    assert abs(given[-1].since_unix_nano // 10**9 - NOW) <= 2 * MINUTE
+
+
+def test_one_good_answer_in_a_night_is_no_end() -> None:
+    watched, table = BrokenDetector(BrokenSettings()), usual()
+    watch(watched, table, 60, {named(CITED): rate(2.4, 4.0)})
+    given = []
+    for place in range(60, 420):
+        cells = {named(CITED): rate(0.0, 1.0)} if place == 350 else {}
+        given += watch(watched, table, 1, cells, first=place)
+    assert all(finding.is_open for _, finding in given)
+
+
 def test_the_level_of_many_routes_is_accepted_together() -> None:
     watched, routes = BrokenDetector(BrokenSettings()), ("/a", "/b", "/c")
     table = usual(routes=routes)

@@ -168,6 +168,16 @@ def test_a_new_life_goes_on_with_the_findings_of_the_last_under_their_ids(store:
     assert after.seen_unix_nano > before.seen_unix_nano
 
 
+def test_a_clock_that_was_a_day_ahead_blinds_nobody(store: Store) -> None:
+    write(store, good(0, NOON - 2 * HOUR, 120))
+    job = SignalJob(store, SETTINGS)
+    job.run(NOON + 31)
+    job.run(NOON + 24 * HOUR)
+    write(store, good(1000, NOON, 20, validity=0.0))
+    found = [each for minute in range(1, 7) for each in job.run(NOON + minute * MINUTE + 31)]
+    assert of(tuple(found), "citation_validity:failed")
+
+
 def test_two_lives_give_a_finding_the_same_id(store: Store) -> None:
     write(store, good(0, NOON - 2 * HOUR, 120))
     write(store, good(1000, NOON, 20, validity=0.0))

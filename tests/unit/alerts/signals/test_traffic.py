@@ -15,7 +15,7 @@ from alerts.signals.traffic_counts import Counts
 from alerts.signals.turning import BACK
 from ragvigil.model.delta import Series
 from ragvigil.model.finding import Finding, FindingKind
-from ragvigil.model.signal import ERROR
+from ragvigil.model.signal import ERROR, TRAFFIC
 from tests.unit.alerts.minute_tables import START, Cell, add, named, rate, sums
 
 DAY = 24 * HOUR
@@ -398,3 +398,17 @@ def test_a_finding_of_an_earlier_life_goes_on() -> None:
     given = watch(again, table, later, drawn(lost, later, 30, seed=4))
     assert {finding.finding_id for _, finding in given} == {before.finding_id}
     assert given[-1][1].is_open
+
+
+def test_a_level_that_was_accepted_is_no_leave_for_a_total_loss() -> None:
+    table, detector = past(ROUTES, NOW - HOUR), TrafficDetector(BrokenSettings())
+    watch(detector, table, NOW - HOUR, drawn(ROUTES, NOW - HOUR, 60, seed=2))
+    level = 0.5 * sum(table.by_hour(NOW, 1)[0][0])
+    given = []
+    for place, cells in enumerate(drawn({**ROUTES, "/a": lose(1, NOW)}, NOW, 60, seed=3), 1):
+        add(table, NOW + (place - 1) * MINUTE, cells)
+        accepted = {("shop", "live", TRAFFIC, "/a"): level}
+        given += detector.step(table, NOW + place * MINUTE, accepted)
+    assert {(finding.finding_id, finding.is_open) for finding in given} == {
+        (given[0].finding_id, True)
+    }

@@ -111,6 +111,29 @@ def test_what_somebody_called_expected_opens_no_ticket(tickets: SliceTickets) ->
     assert tickets.run(NOW + 120, {accepted_key(finding): 0.8}) == ()
 
 
+def test_what_was_expected_of_one_slice_hides_no_other_and_no_deeper_drop(
+    tickets: SliceTickets,
+) -> None:
+    tickets.see([GERMAN])
+    (finding,) = tickets.run(NOW)
+    accepted = {accepted_key(finding): 0.8}
+    deeper = replace(GERMAN, mean=0.6, delta=-0.32, low=-0.37, high=-0.27)
+    for other in (replace(GERMAN, dimension="tier", value="gold"), deeper):
+        tickets.see([other])
+        tickets.run(NOW + 60, accepted)  # ends what was expected
+        assert [each.is_open for each in tickets.run(NOW + 120, accepted)] == [True]
+        tickets.see([])
+        tickets.run(NOW + 180, accepted)
+
+
+def test_without_dimensions_what_was_open_ends(store: Store) -> None:
+    before = made(store)
+    before.see(SAME_DROP)
+    (known,) = before.run(NOW)
+    after = SliceTickets(store, DeltaSettings(), SliceSettings(by=()), [known])
+    assert [each.is_open for each in after.run(NOW + 60)] == [False]
+
+
 def test_without_a_drop_there_is_no_ticket(store: Store) -> None:
     tickets = made(store)
     assert tickets.run(NOW) == ()
