@@ -34,7 +34,7 @@ def web_sources(
     failing, jobs = parts.runner.fails_below, parts.jobs
     watch, judge = jobs.watch, jobs.deferred.judging
     return {
-        "judging": judge_source(store, sorted(load_rubrics()), failing, clock),
+        "judging": judge_source(store, lambda: sorted(load_rubrics()), failing, clock),
         "alerting": watch.metrics,
         "pointing": Operating(store),
         "watching": Incidents(store, watch.incidents, status, clock, lambda: judge.lines),

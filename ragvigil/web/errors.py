@@ -11,8 +11,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Scope
 
 from ragvigil.store.engine.errors import Abandoned, QueryFailed, StoreError
 
@@ -68,8 +70,8 @@ def error_response(
     return JSONResponse(Error(error=body).model_dump(), status, headers)
 
 
-Page = Callable[[Request, int, str], Response]
-"""Makes the page that says an error: the request, the status, one sentence."""
+Page = Callable[[str, int, str], Response]
+"""Makes the page that says an error: the prefix of its links, the status, one sentence."""
 
 
 def handle_errors(app: FastAPI, page: Page) -> None:
@@ -84,18 +86,23 @@ def _on_pages(
     page: Page, reply: Callable[[Request, Exception], JSONResponse]
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
-        answer = reply(request, error)
-        is_read = "text/html" in request.headers.get("accept", "")
-        if is_of_api(request.url.path) or not is_read or "location" in answer.headers:
-            return answer
-        message = json.loads(bytes(answer.body))["error"]["message"]
-        shown = page(request, answer.status_code, message)
-        for name in ("retry-after", "www-authenticate"):
-            if name in answer.headers:
-                shown.headers[name] = answer.headers[name]
-        return shown
+        prefix: str = request.app.state.access.prefix
+        return for_reader(request.scope, reply(request, error), page, prefix)
 
     return handle
+
+
+def for_reader(scope: Scope, answer: Response, page: Page, prefix: str) -> Response:
+    """An error as a page, where a browser asks for one; else as it is."""
+    is_read = "text/html" in Headers(scope=scope).get("accept", "")
+    if is_of_api(scope["path"]) or not is_read or "location" in answer.headers:
+        return answer
+    message = json.loads(bytes(answer.body))["error"]["message"]
+    shown = page(prefix, answer.status_code, message)
+    for name in ("retry-after", "www-authenticate", "allow"):
+        if name in answer.headers:
+            shown.headers[name] = answer.headers[name]
+    return shown
 
 
 def is_of_api(path: str) -> bool:

@@ -14,7 +14,7 @@ from ragvigil.listener.mistakes import Mistake, Mistakes, is_export
 from ragvigil.listener.rate import RateLimit
 from ragvigil.model.endpoint import answers_to
 from ragvigil.web.access import TOKEN_NEEDED, Access, Refused, peer_of
-from ragvigil.web.errors import error_response, is_of_api
+from ragvigil.web.errors import Page, error_response, for_reader, is_of_api
 from ragvigil.web.identity import Identity, Way
 from ragvigil.web.metrics import FOREIGN, IDENTITY_REFUSED, Foreign, Refusal
 
@@ -53,7 +53,8 @@ class Guard:
     the reader's (`pages/forms.py`); the API takes JSON alone, and neither a cookie nor the proxy's
     header is enough for it.
 
-    `rate` bounds the requests of each person, and of each address of nobody known.
+    `rate` bounds the requests of each person, and of each address of nobody known. `page` says to a
+    browser why it was refused.
     `methods_instead` gives the methods of a path that has not the request's; else it is empty.
     """
 
@@ -63,6 +64,7 @@ class Guard:
         access: Access,
         hosts: Iterable[str],
         max_body_bytes: int,
+        page: Page,
         methods_instead: Callable[[Scope], Collection[str]] = lambda _: (),
         rate: RateLimit | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class Guard:
         self.access = access
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body_bytes = max_body_bytes
+        self._page = page
         self._methods_instead = methods_instead
         self._mistakes = Mistakes("web")
         self._rate = rate or RateLimit(None)
@@ -100,7 +103,8 @@ class Guard:
                 renewed = self.access.renewed(identity)
                 refusal = self._too_often(scope, identity) or self._refusal(scope, identity)
         if refusal is not None:
-            await refusal(scope, receive, with_headers)
+            shown = for_reader(scope, refusal, self._page, self.access.prefix)
+            await shown(scope, receive, with_headers)
             return
         state = {"identity": identity, "person": identity and identity.person}
         scope["state"] = {**scope.get("state", {}), **state}
@@ -164,7 +168,7 @@ class Guard:
         return not answers_to(origin.partition("://")[2], self._hosts)
 
     def _too_long(self) -> str:
-        return f"the body is longer than {self._max_body_bytes} bytes"
+        return f"the body is longer than {self._max_body_bytes} bytes; see [web] max_body_bytes"
 
     def _bounded(self, receive: Receive) -> Receive:
         received = 0

@@ -16,6 +16,8 @@ TIMES = ("15m", "1h", "6h", "24h", "7d", "30d")
 """Spans of time to choose from, beside from-to."""
 DEFAULT_TIME = "24h"
 Clock = Literal["utc", "local"]
+UNIT: Mapping[Clock, str] = {"utc": "", "local": " UTC"}
+"""What stands after a time in a sentence, which no script can put on the reader's own clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,15 @@ USUAL = {field.name: field.default for field in fields(Scope) if field.name != "
 
 
 def scope_of(request: Request) -> Scope:
-    """The scope of a request's address. Raises HTTPException (422) for a time that is none."""
+    """The scope of a request's address. Raises HTTPException (422) for a time that is none.
+
+    `since` may also hold both ends, as an interval of ISO 8601: a choice of a form has one value.
+    """
     query: Mapping[str, str] = request.query_params
     names = ("environment", "service", "route", "since", "until")
     given = {name: query[name][:256] for name in names if query.get(name)}
+    since, _, until = given.get("since", "").partition("/")
+    given |= {"since": since, "until": until} if until else {}
     scope = Scope(
         **given,
         clock="local" if query.get("clock") == "local" else "utc",

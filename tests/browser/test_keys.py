@@ -111,3 +111,32 @@ def test_a_chart_tells_single_values_under_the_pointer(serve: Serve, enter: Ente
     chart.scroll_into_view_if_needed()
     chart.locator(".uplot").hover()
     expect(chart.locator(".hover")).to_have_text(re.compile(r"from \d+ answers|no answer"))
+
+
+def test_what_was_typed_outlives_the_renewal(serve: Serve, enter: Enter) -> None:
+    page = enter(serve("alarm"), "tess").new_page()
+    page.goto("/")
+    page.locator("summary").filter(has_text="Snooze").click()
+    page.locator("#page [name=text]").first.fill("the vendor is told")
+    page.evaluate("document.querySelector('#page details[open]').open = false")
+    page.evaluate("document.activeElement.blur(); renew()")
+    expect(page.get_by_text("not again while you are in it")).to_be_visible()
+
+
+def test_what_was_done_is_said_once(serve: Serve, enter: Enter) -> None:
+    page = enter(serve("alarm"), "tess").new_page()
+    page.goto("/issues?since=7d&done=resolve")
+    expect(page.get_by_role("status")).to_have_text("Resolved.")
+    assert page.url.endswith("/issues?since=7d")
+    _renewed(page)
+    expect(page.get_by_role("status")).to_have_count(0)
+
+
+def test_a_page_whose_session_ended_leads_to_the_sign_in(serve: Serve, enter: Enter) -> None:
+    context = enter(serve("alarm"), "tess")
+    page = context.new_page()
+    page.goto("/issues?since=7d")
+    context.clear_cookies()
+    page.evaluate("renew()")
+    page.wait_for_url(re.compile(r"/sign-in\?next="))
+    expect(page.get_by_label("Token")).to_be_visible()

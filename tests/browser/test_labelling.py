@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def address(store: Store) -> Iterator[str]:
     """Pages over a store with four judged answers; everybody is `local`."""
     keep_judged(store, {number: [verdict(0.9)] for number in range(1, 5)})
-    judging = judge_source(store, ("groundedness",), {"groundedness": 0.8}, time.time)
+    judging = judge_source(store, lambda: ("groundedness",), {"groundedness": 0.8}, time.time)
     with port_of(api(store, Quiet(), WebSettings(), judging=judging)) as port:
         yield f"http://127.0.0.1:{port}"
 

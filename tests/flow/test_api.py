@@ -289,7 +289,7 @@ async def test_a_cursor_belongs_to_its_parameters(store: Store) -> None:
 
 
 async def test_a_rubric_that_does_not_exist_is_named_on_every_route(store: Store) -> None:
-    judging = judge_source(store, ["citation_validity", "refusal"], {}, time.time)
+    judging = judge_source(store, lambda: ["citation_validity", "refusal"], {}, time.time)
     app = api(store, Quiet(), WebSettings(), judging=judging)
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
     asking = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8088")

@@ -23,7 +23,7 @@ def test_the_next_answer_is_shown_blind_and_leaves_the_queue_once_labelled(
     store: Store, tmp_path: Path
 ) -> None:
     keep_judged(store, {1: [verdict(0.9)], 2: [verdict(0.1)]})
-    judging = judge_source(store, ("groundedness",), {"groundedness": 0.8}, time.time)
+    judging = judge_source(store, lambda: ("groundedness",), {"groundedness": 0.8}, time.time)
     web = api(store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
     with commands(web, tmp_path, TOKENS) as daemon:
         assert "0 of 2" in daemon.say("labels", "queue")

@@ -29,7 +29,7 @@ def client(store: Store, **settings: object) -> httpx2.AsyncClient:
         store,
         Quiet(),
         WebSettings.model_validate(settings),
-        judging=judge_source(store, BARS, BARS, lambda: LATER),
+        judging=judge_source(store, lambda: BARS, BARS, lambda: LATER),
         clock=lambda: datetime.fromtimestamp(LATER, UTC),
     )
     transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
@@ -70,6 +70,19 @@ async def test_a_label_is_kept_once_and_a_second_word_replaces_it(store: Store) 
     (found,) = (await asking.get("/api/v1/labels")).json()["labels"]
     assert (found["value"], found["comment"]) == (1.0, "on second thought")
     assert found["id"] == replies[0].json()["labels"][0]["id"]
+
+
+async def test_a_rubric_that_became_live_meanwhile_can_be_labelled(store: Store) -> None:
+    keep_judged(store, {1: [verdict(0.9)]})
+    known = ["groundedness"]
+    judging = judge_source(store, lambda: known, BARS, lambda: LATER)
+    app = api(store, Quiet(), WebSettings(), judging=judging)
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as asking:
+        sent = {**post(1, "fail"), "rubric": "guard_i1"}
+        assert (await asking.post("/api/v1/labels", json=sent)).status_code == 422
+        known.append("guard_i1")
+        assert (await asking.post("/api/v1/labels", json=sent)).status_code == 201
 
 
 async def test_labels_of_two_people_and_of_an_own_id_stand_side_by_side(

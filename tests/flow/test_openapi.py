@@ -135,7 +135,7 @@ def whole_api(
         store,
         Quiet(),
         WebSettings.model_validate({"allowed_hosts": ("testserver",), **given}),
-        judging=judge_source(store, (), {}, time.time),
+        judging=judge_source(store, tuple, {}, time.time),
         watching=Incidents(store, IncidentJob(store, IncidentSettings()), Quiet()),
         issuing=issues(store, folder),
         keeping=Golden(job_of(store, work_tree(folder / "set"))[0]),

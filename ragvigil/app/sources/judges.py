@@ -31,7 +31,7 @@ NO_QUOTES = Quotes()
 
 
 def judge_source(
-    store: Store, rubrics: Collection[str], bars: Mapping[str, float], clock: Clock
+    store: Store, rubrics: Callable[[], Collection[str]], bars: Mapping[str, float], clock: Clock
 ) -> Judges:
     """The judges of a store; `bars` holds the value under which each rubric fails."""
     return Judges(
@@ -43,12 +43,12 @@ def judge_source(
 
 
 class Judges:
-    """The API's `JudgeSource`; `rubrics` are those that a label may name."""
+    """The API's `JudgeSource`; `rubrics` gives those that a label may name, which people add to."""
 
     def __init__(
         self,
         calibration: Calibration,
-        rubrics: Collection[str],
+        rubrics: Callable[[], Collection[str]],
         estimates_since: Callable[[int], list[SeriesEstimate]],
         quotes: Callable[[], Mapping[tuple[str, str], Quotes]],
     ) -> None:
@@ -58,7 +58,7 @@ class Judges:
 
     def rubrics(self) -> Collection[str]:
         """The rubrics that a label may name."""
-        return self._rubrics
+        return self._rubrics()
 
     def judges(self) -> list[JudgeForm]:
         """One entry per rubric and judge."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse
@@ -65,6 +66,7 @@ def shown_case(
         "case.html",
         title=case_heading(found, why_not),
         page="golden",
+        path=f"/golden/{quote(case_id)}",
         status=status,
         case=found,
         why_not=why_not,

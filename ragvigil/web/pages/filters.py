@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from jinja2 import pass_context
@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from ragvigil.model import figures
 from ragvigil.web.rubric_names import rubric_name
-from ragvigil.web.times import AGO
+from ragvigil.web.times import AGO, LATEST, point_of_time
 from ragvigil.web.views.issue_pages.problems import link_name
 from ragvigil.web.views.triage.sentences import heading
 
@@ -29,12 +29,23 @@ def iso(time: datetime) -> str:
 
 
 def chosen_time(text: str) -> str:
-    """A time of the scope, as it stands in an address, to the minute.
+    """A time of the scope, in UTC and to the minute, whichever way the address writes it.
 
-    >>> chosen_time("2026-03-01T12:00:00Z"), chosen_time("90m")
-    ('2026-03-01 12:00', '90m ago')
+    >>> chosen_time("2026-03-01T12:00:00Z"), chosen_time("1772366400"), chosen_time("90m")
+    ('2026-03-01 12:00', '2026-03-01 12:00', '90m ago')
     """
-    return text[:16].replace("T", " ") if "-" in text else f"{text} ago"
+    return field_time(text).replace("T", " ") or f"{text} ago"
+
+
+def field_time(text: str) -> str:
+    """A time of the scope for a field of date and time, in UTC; empty for how long ago.
+
+    >>> field_time("2026-03-01T14:00:00+02:00"), field_time("6h"), field_time("")
+    ('2026-03-01T12:00', '', '')
+    """
+    if not text.strip() or AGO.fullmatch(text.strip()):
+        return ""
+    return point_of_time(text, LATEST).astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
 
 
 def time_words(since: str, until: str) -> str:
@@ -95,6 +106,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "counted": figures.counted,
     "day": day,
     "duration": figures.duration,
+    "field_time": field_time,
     "in_points": figures.in_points,
     "incident_heading": heading,
     "iso": iso,

@@ -56,8 +56,8 @@ Upload = Annotated[bytes, Depends(_upload)]
 """The content of the file of such a form, which is of `multipart/form-data`."""
 
 
-def back_to(path: str, request: Request, done: str) -> RedirectResponse:
-    """Sends the browser back to a page, which says what was done."""
+def back_to(path: str, request: Request, done: str, **chosen: str) -> RedirectResponse:
+    """Sends the browser back to a page, which says what was done; `chosen` are its filters."""
     from ragvigil.web.scope import scope_of
 
-    return RedirectResponse(scope_of(request).url(path, done=done), 303)
+    return RedirectResponse(scope_of(request).url(path, done=done, **chosen), 303)

@@ -89,10 +89,12 @@ def render(
     page: str = "",
     status: int = 200,
     is_refreshed: bool = False,
+    path: str = "",
     **values: Any,
 ) -> HTMLResponse:
     """A page inside the frame; `title` is the sentence that answers the page's question.
 
+    `path` is the page's own address, for a page that also answers forms posted elsewhere.
     Templates get `values`, and `frame`, `scope`, `request_path`, `form_token` and `done`, the verb
     that the reader has just carried out, empty for none.
     """
@@ -107,13 +109,13 @@ def render(
         is_signed_in=request.state.identity.way is Way.SESSION,
         version=request.app.version,
         updated=now,
-        refresh_seconds=REFRESH_SECONDS if is_refreshed else 0,
+        refresh_seconds=REFRESH_SECONDS if is_refreshed and request.method == "GET" else 0,
     )
     text = PAGES.get_template(template).render(
         frame=frame,
         scope=scope,
         now=now,
-        request_path=request.url.path,
+        request_path=path or request.url.path,
         form_token=forgery_token(request),
         done=request.query_params.get("done", "")[:40],
         **values,

@@ -64,11 +64,10 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         return render(
             request, "golden_none.html", title="No golden set is kept here", page="golden"
         )
-    source = request.app.state.golden
+    source, person = request.app.state.golden, request.state.person
     listed = cases(
         request=request, source=source, state="", service="", query_type="", issue="", limit=MOST
     )
-    person = request.state.person
     proposals = [each for each in listed.cases if each.state == "proposed"]
     found = waiting(proposals, signer_of(person, source))
     scope = scope_of(request)
@@ -93,8 +92,10 @@ def _page(request: Request, chosen: Mapping[str, str], problem: str = "") -> HTM
         matches=matches[:SHOWN],
         all_matches=len(matches),
         chosen=chosen,
+        page_filters={name: value for name, value in chosen.items() if value},
         problem=problem,
         status=409 if problem else 200,
+        path="/golden",
         tags=sorted({each for listed_case in listed.cases for each in listed_case.tags})[:60],
     )
 

@@ -15,6 +15,7 @@ from ragvigil.web.pages.frame import render
 from ragvigil.web.pages.incident_answers import shown_answers
 from ragvigil.web.pages.incident_chart import drawn_chart
 from ragvigil.web.permissions import Permission, Requires
+from ragvigil.web.scope import scope_of
 from ragvigil.web.views.incidents import ActPost
 from ragvigil.web.views.triage import incident_page as words
 from ragvigil.web.views.triage import timeline as life
@@ -60,7 +61,7 @@ def incident_page(request: Request, incident_id: str, pairs: str = "") -> HTMLRe
     return render(
         request,
         "incident.html",
-        title=words.incident_heading(opened, now),
+        title=words.incident_heading(opened, now, scope_of(request).clock),
         page="now",
         is_refreshed=story.resolved is None,
         story=story,

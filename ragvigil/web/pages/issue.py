@@ -100,8 +100,11 @@ def act(request: Request, issue_id: str, verb: api.PeoplesVerb, fields: Fields) 
     except HTTPException as error:
         return shown(request, issue_id, error)
     is_apart = verb == "unmerge" and post.other
-    back = "/issues" if fields.get("from") == "list" else f"/issues/{issue_id}"
-    return back_to(back, request, "apart" if is_apart else verb)
+    done = "apart" if is_apart else verb
+    if fields.get("from") != "list":
+        return back_to(f"/issues/{issue_id}", request, done)
+    filters = {name: fields.get(name, "") for name in ("state", "family", "owner", "q")}
+    return back_to("/issues", request, done, **filters)
 
 
 def _post(request: Request, fields: Fields) -> IssueActPost:
@@ -142,6 +145,7 @@ def shown(
         "issue.html",
         title=problems.heading(story),
         page="issues",
+        path=f"/issues/{issue_id}",
         status=problem.status_code if problem else 200,
         problem=problem.detail if problem else "",
         asked_id=issue_id,

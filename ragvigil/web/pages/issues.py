@@ -74,6 +74,7 @@ def issues_page(
         issues=page,
         rows=[issue_row(issue, now) for issue in page.issues],
         filters=filters.chosen(),
+        page_filters=filters.chosen(),
         menus=_menus(filters, page.owners),
         pairs=[(pair, sentences.pair_words(pair)) for pair in alike.pairs],
         words=sentences,

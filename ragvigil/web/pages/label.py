@@ -64,6 +64,7 @@ def _overview(request: Request, uploaded: Uploaded | None = None) -> HTMLRespons
         "label.html",
         title=label_heading(measured),
         page="label",
+        path="/label",
         judges=[(judge, agreement(judge.kappa, judge.low, judge.high)) for judge in measured],
         queues=listed.queues,
         people=listed.people,

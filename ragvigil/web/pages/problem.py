@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
 from ragvigil.web.pages.frame import PAGES
 
 
-def problem_page(request: Request, status: int, message: str) -> Response:
+def problem_page(prefix: str, status: int, message: str) -> Response:
     """One sentence, without the bars: they could fail in the same way."""
     text = PAGES.get_template("problem.html").render(
         status=status,
         reason=HTTPStatus(status).phrase,
         message=message,
-        prefix=request.app.state.access.prefix,
+        prefix=prefix,
     )
     return HTMLResponse(text, status)

@@ -33,8 +33,12 @@ READ = [Depends(Requires(Permission.READ))]
     "/routes/none", include_in_schema=False, summary="Answers of no route", dependencies=READ
 )
 def no_route(request: Request, axis: str = "") -> HTMLResponse:
-    """A scope cannot name the empty route, so its page has an address of its own."""
-    return route_page(request, scope_of(request), "", axis)
+    """A scope cannot name the empty route, so its page has an address of its own.
+
+    Whoever chooses a route there is shown that one.
+    """
+    scope = scope_of(request)
+    return route_page(request, scope, scope.route, axis)
 
 
 def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResponse:
@@ -53,7 +57,7 @@ def route_page(request: Request, scope: Scope, name: str, axis: str) -> HTMLResp
     return render(
         request,
         "route.html",
-        title=story.route_heading(name, rubrics, now, window_of(scope)),
+        title=story.route_heading(name, rubrics, now, window_of(scope), scope.clock),
         is_refreshed=not scope.until,
         name=name or story.NO_ROUTE,
         place=place,

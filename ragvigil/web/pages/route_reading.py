@@ -67,7 +67,7 @@ def incidents_of(request: Request, place: Place, begin: datetime) -> list[Incide
         incident
         for incident in every
         if place.environment in ("", incident.environment)
-        and any(place.route in finding.routes for finding in incident.findings)
+        and any(finding.is_on(place.route) for finding in incident.findings)
     ]
     return sorted(of_route, key=lambda incident: incident.resolved is not None)
 
@@ -101,6 +101,7 @@ def issues_of(request: Request, place: Place) -> Sequence[IssueForm]:
                 request,
                 state=None,
                 service=place.service,
+                environment=place.environment,
                 route=place.route,
                 family=None,
                 q="",

@@ -156,7 +156,6 @@ def api(
         on_write=lambda: store.kept.forget(),
         now=lambda: clock().timestamp(),
     )
-    instead = partial(_methods_instead, app)
     # Outside of the kept answers: they are the same for clients that can read gzip or cannot.
     served = answers if analyst is None else edge.EdgeWeb(answers, analyst, what)
     smaller = GZipMiddleware(FirstServed(served, first), minimum_size=1000, compresslevel=5)
@@ -165,7 +164,8 @@ def api(
         app.state.access,
         hosts(settings),
         settings.max_body_bytes,
-        instead,
+        problem_page,
+        partial(_methods_instead, app),
         RateLimit(settings.max_requests_per_second),
     )
 

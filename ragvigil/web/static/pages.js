@@ -33,15 +33,17 @@ function on_own_clock(root) {
   }
 }
 
-// Renews the page, unless somebody types in it, has opened a part of it, or marks text.
+// Renews the page, unless somebody types in it or has typed, has opened a part of it, or marks text.
 function is_being_used(page) {
   const types = page.contains(document.activeElement) && document.activeElement.matches("input, select, textarea");
-  return types || document.hidden || !document.getSelection().isCollapsed || page.querySelector("details[open]") !== null
+  const is_written = [...page.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked);
+  return types || is_written || document.hidden || !document.getSelection().isCollapsed || page.querySelector("details[open]") !== null
     || document.querySelector("dialog[open]") !== null;
 }
 
 function renew() {
   const page = document.getElementById("page");
+  if (!page) return;
   const is_used = is_being_used(page);
   const again = document.querySelector("[data-again]");
   if (again) again.textContent = is_used ? ", not again while you are in it" : `, again in ${page.dataset.refresh} s`;
@@ -52,6 +54,14 @@ function renew() {
 const anchors = () => [...document.querySelectorAll("main > section, main [data-row]")];
 const stops = () => [...document.querySelectorAll("main :is(a[href], button, summary, pre)")];
 let kept = null;
+
+// A renewal that is led elsewhere, as to the sign-in, goes there as a whole page.
+function leave(event) {
+  const url = event.detail.xhr.responseURL;
+  if (!url || new URL(url).pathname === location.pathname) return;
+  event.detail.shouldSwap = false;
+  location.reload();
+}
 
 function keep_place() {
   const index = anchors().findIndex((element) => element.getBoundingClientRect().bottom > 0);
@@ -184,6 +194,14 @@ function offer_copies(root) {
   }
 }
 
+// What was done is said once: neither a renewal nor a bookmark says it again.
+function forget_done() {
+  const url = new URL(location);
+  if (!url.searchParams.has("done")) return;
+  url.searchParams.delete("done");
+  history.replaceState(null, "", url);
+}
+
 function start(root) {
   on_own_clock(root);
   offer_copies(root);
@@ -193,10 +211,12 @@ document.addEventListener("keydown", on_key);
 document.addEventListener("keydown", close_menus);
 document.addEventListener("pointerdown", close_menus);
 document.addEventListener("htmx:load", (event) => start(event.detail.elt));
+document.addEventListener("htmx:beforeSwap", leave);
 document.addEventListener("htmx:beforeSwap", keep_place);
 document.addEventListener("htmx:afterSettle", return_to_place);
 document.addEventListener("DOMContentLoaded", () => {
   start(document);
+  forget_done();
   const page = document.getElementById("page");
   if (page && page.dataset.refresh && window.htmx) setInterval(renew, 1000 * page.dataset.refresh);
 });

@@ -41,6 +41,10 @@ class FindingForm(BaseModel):
         description="it pages nobody: its judge is retired, or it is a local model beside a judge",
     )
 
+    def is_on(self, route: str) -> bool:
+        """Whether it is on this route: it names it, or none, as those of a whole service."""
+        return route in self.routes or not any(self.routes)
+
 
 class SuspectForm(BaseModel):
     """A change that precedes an incident, or that put such a change back."""

@@ -40,7 +40,9 @@ def slices_page(
         found=found,
         rows=[(row, whisker(row.delta, row.low, row.high, is_alarm=row.is_worse)) for row in shown],
         all_rows=len(chosen),
-        dimensions=sorted({row.dimension for row in found.slices}),
+        dimensions=sorted(
+            {row.dimension for row in found.slices} | ({dimension} if dimension else set())
+        ),
         dimension=dimension,
         page_filters={"dimension": dimension} if dimension else {},
     )

@@ -18,6 +18,7 @@ from ragvigil.model.figures import (
 )
 from ragvigil.model.score import Kind, Layer
 from ragvigil.web.rubric_names import base_of, rubric_name
+from ragvigil.web.scope import UNIT, Clock
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.deltas import DeltaForm
 from ragvigil.web.views.incidents import FindingForm
@@ -210,7 +211,9 @@ def layer_sentence(layer: Layer, rubrics: Sequence[RubricStory]) -> str:
     return f"{HOLDS[layer]}, as far as {_rubrics(len(holds))} of {len(rubrics)} can tell"
 
 
-def route_heading(route: str, rubrics: Sequence[RubricStory], now: datetime, window: str) -> str:
+def route_heading(
+    route: str, rubrics: Sequence[RubricStory], now: datetime, window: str, clock: Clock = "utc"
+) -> str:
     """How the route is doing, in a sentence; `window` is the time that is looked at, in words."""
     name = route or f"Answers {NO_ROUTE}"
     if not rubrics:
@@ -219,11 +222,11 @@ def route_heading(route: str, rubrics: Sequence[RubricStory], now: datetime, win
     moved = [story for story in rubrics if story.state in (State.MOVED, State.BETTER)]
     known = [story for story in rubrics if story.state is not State.UNKNOWN]
     if alarms:
-        return f"{name} is worse{_since(alarms, now)}: {_moves(alarms)}{_holding(rubrics)}"
+        return f"{name} is worse{_since(alarms, now, clock)}: {_moves(alarms)}{_holding(rubrics)}"
     if moved:
         is_better = all(story.state is State.BETTER for story in moved)
         verb = "is better" if is_better else "moved"
-        return f"{name} {verb}{_since(moved, now)}: {_moves(moved)}{_holding(rubrics)}"
+        return f"{name} {verb}{_since(moved, now, clock)}: {_moves(moved)}{_holding(rubrics)}"
     if not known:
         return f"{name} has not enough answers yet to say how it is doing"
     rest = len(rubrics) - len(known)
@@ -318,9 +321,9 @@ def _holding(rubrics: Sequence[RubricStory]) -> str:
     return f", {listed(holds)} {'hold' if len(holds) > 1 else 'holds'}" if holds else ""
 
 
-def _since(rubrics: Sequence[RubricStory], now: datetime) -> str:
+def _since(rubrics: Sequence[RubricStory], now: datetime, clock: Clock) -> str:
     onset = _onset(rubrics)
-    return f" since {moment(onset, now)}" if onset else ""
+    return f" since {moment(onset, now)}{UNIT[clock]}" if onset else ""
 
 
 def _onset(rubrics: Iterable[RubricStory]) -> datetime | None:

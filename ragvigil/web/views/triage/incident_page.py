@@ -9,6 +9,7 @@ from datetime import datetime
 from ragvigil.model.audit import AuditState
 from ragvigil.model.figures import duration, moment
 from ragvigil.model.notice import CAUSES
+from ragvigil.web.scope import UNIT, Clock
 from ragvigil.web.views.audits import AuditForm
 from ragvigil.web.views.changes import ChangeForm
 from ragvigil.web.views.incidents import IncidentForm
@@ -28,9 +29,9 @@ class SuspectView:
     why: str
 
 
-def incident_heading(opened: OpenIncidentForm, now: datetime) -> str:
+def incident_heading(opened: OpenIncidentForm, now: datetime, clock: Clock = "utc") -> str:
     """What got worse, since when, and after which change."""
-    since = moment(opened.incident.since, now)
+    since = moment(opened.incident.since, now) + UNIT[clock]
     change = opened.change if _is_behind(opened) else None
     after = f", after {change.words}" if change is not None else ""
     return f"{opened.heading}, since {since}{after}"

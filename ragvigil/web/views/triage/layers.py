@@ -244,7 +244,7 @@ def findings_on(
         if (incident.service, incident.environment) == (place.service, place.environment)
         for finding in incident.findings
         if with_cleared or finding.cleared is None
-        if place.route in finding.routes or not any(finding.routes)
+        if finding.is_on(place.route)
     ]
 
 

@@ -163,6 +163,8 @@ def _answer(
         since = duration(silence.total_seconds())
         return f"No answer has come for {since}", "What is shown below is as old as that."
     worse = [(row, cell) for row in rows for cell in row.cells.values() if cell.state.is_alarm]
+    snoozed = [each.incident for each in incidents]
+    worse = [each for each in worse if not _is_of_one(*each, snoozed)]
     expected = [incident for incident in known.incidents if incident.is_expected]
     unexpected = [each for each in worse if not _is_of_one(*each, expected)]
     if worse and not unexpected:
@@ -172,7 +174,8 @@ def _answer(
         row, cell = unexpected[0]
         lead = "A drop in a mean becomes an incident once it lasts, or once an audit confirms it."
         return f"No incident is open, but {rubric_name(cell.rubric)} on {row.route} is worse", lead
-    return "Nothing is wrong", _quiet(rows, snoozed=len(incidents))
+    heading = "Nothing else is wrong" if snoozed else "Nothing is wrong"
+    return heading, _quiet(rows, snoozed=len(snoozed))
 
 
 def _is_of_one(row: RouteRowForm, cell: CellForm, incidents: Iterable[IncidentForm]) -> bool:

@@ -254,3 +254,23 @@ def access(**settings: object) -> Access:
 def request(authorization: str = "") -> dict[str, object]:
     headers = [(b"authorization", authorization.encode())] if authorization else []
     return {"type": "http", "path": "/", "query_string": b"", "headers": headers}
+
+
+async def test_a_browser_reads_why_it_is_refused() -> None:
+    html = {"accept": "text/html,*/*"}
+    asked = client(max_body_bytes=1024)
+    foreign = await asked.get("/", headers={**html, "host": "evil.example"})
+    form = {**html, "content-type": "application/x-www-form-urlencoded"}
+    long = await asked.post("/golden", content=b"a" * 2000, headers=form)
+    deleted = await asked.delete("/golden", headers=html)
+    for reply, status, said in (
+        (foreign, 400, "this Host name is not served"),
+        (long, 413, "see [web] max_body_bytes"),
+        (deleted, 405, "this address has no DELETE"),
+    ):
+        assert reply.status_code == status
+        assert reply.headers["content-type"].startswith("text/html")
+        assert said in reply.text
+    assert deleted.headers["allow"] == "GET, POST"
+    of_program = await asked.get("/api/v1/ledger", headers={**html, "host": "evil.example"})
+    assert of_program.json()["error"]["status"] == 400

@@ -155,3 +155,18 @@ def test_an_upgrade_of_the_files_leaves_the_pages_of_a_daemon_that_runs() -> Non
 def test_what_stands_between_backticks_is_a_command() -> None:
     html = shown("{{ words | commands }}", words=f"ask `ragvigil why`, `{HOSTILE}")
     assert html == f"ask <code>ragvigil why</code>, `{escape(HOSTILE)}"
+
+
+def test_a_form_of_the_scope_holds_both_ends_of_the_time() -> None:
+    html = shown(scope=Scope(since="2026-11-22T14:00:00+02:00", until="2026-11-22T13:30:00Z"))
+    assert 'value="2026-11-22T12:00"' in html
+    assert 'value="2026-11-22T13:30"' in html
+    interval = "2026-11-22T14:00:00+02:00/2026-11-22T13:30:00Z"
+    assert f'<option value="{escape(interval)}" selected>' in html
+    assert "2026-11-22 12:00 to 2026-11-22 13:30" in html
+
+
+def test_an_answer_without_a_route_is_no_choice_of_the_scope() -> None:
+    html = shown(chrome=Chrome(places=(place(""), place("/refunds/ask"))))
+    assert ">none<" not in html
+    assert "/refunds/ask" in html

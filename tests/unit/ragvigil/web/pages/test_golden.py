@@ -14,7 +14,7 @@ from clustering.golden.case import parse
 from ragvigil.app.cli.evaluation.golden_file import export_cases
 from ragvigil.app.golden.job import GoldenJob
 from ragvigil.app.sources.golden import Golden
-from ragvigil.model.golden import CaseRun, CaseState, GoldenCase
+from ragvigil.model.golden import CaseEvent, CaseRun, CaseState, CaseVerb, GoldenCase
 from ragvigil.store.engine.store import Store
 from ragvigil.store.issues import golden
 from ragvigil.web.settings import WebSettings
@@ -88,6 +88,8 @@ async def test_who_proposed_a_case_does_not_sign_it_and_somebody_else_does(
     seen = {"content_hash": stored(store, case_id).content_hash}
     refused = await mara.send(f"/golden/{case_id}/sign", seen, of_page=f"/golden/{case_id}")
     assert refused.status_code == 409
+    # The address that a form is posted to is no page: a choice of time must not lead there.
+    assert f'href="/golden/{case_id}?since=7d"' in refused.text
     assert "somebody else must sign it" in refused.text
     assert stored(store, case_id).state is CaseState.PROPOSED
     page = await okafor.page(f"/golden/{case_id}")
@@ -340,6 +342,8 @@ async def test_cases_are_filtered(job: GoldenJob, app: ASGIApp) -> None:
     assert await rows("state=signed") == []
     assert await rows("service=elsewhere") == []
     assert sorted(await rows("state=proposed")) == ["How?", "Why?"]
+    page = await rita.page("/golden?kind=canonical&tag=easy")
+    assert 'href="/golden?since=7d&kind=canonical&tag=easy"' in page
 
 
 async def test_a_daemon_without_a_set_says_so(store: Store, tmp_path: Path) -> None:
@@ -377,3 +381,17 @@ async def test_the_page_says_which_cases_that_passed_fail_again(
     only = await Reader(app, "mara").page("/golden?standing=fails_again")
     assert "Is it again?" in only
     assert "Is it steady?" not in only
+
+
+@pytest.mark.parametrize("verb", CaseVerb)
+async def test_whatever_was_done_to_a_case_is_told(
+    store: Store, job: GoldenJob, app: ASGIApp, verb: CaseVerb
+) -> None:
+    case_id = job.add(parse({"question": "Why?", "gold_answer": "So."}), "x").case_id
+    event = CaseEvent(case_id=case_id, time_unix_nano=NOW * 10**9, verb=verb, revision=7)
+    golden.write(store, NOW * 10**9, events=[event])
+    told = (await Reader(app, "rita").page(f"/golden/{case_id}")).partition("What was done")[2]
+    (line,) = [each for each in told.split("<li>") if "version 7" in each]
+    words = re.sub(r"<[^>]+>", " ", line)
+    is_of_case = verb in (CaseVerb.FOUND, CaseVerb.PASSED, CaseVerb.FAILED)
+    assert ("the case" if is_of_case else "ragvigil") in words

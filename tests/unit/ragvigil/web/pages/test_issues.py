@@ -138,6 +138,8 @@ async def test_the_scope_and_filters_choose_and_what_they_hide_is_counted(
     assert titles(await tess.page("/issues?owner=ada&since=7d")) == ["d4"]
     assert "d4" not in titles(await tess.page("/issues?owner=nobody&since=7d"))
     assert "1 more issue was not seen in this time" in await tess.page("/issues")
+    chosen = await tess.page("/issues?state=regressed&owner=nobody")
+    assert 'href="/issues?since=7d&state=regressed&owner=nobody"' in chosen
     none = await tess.page("/issues?q=unheard")
     assert heading(none) == "No issue is as you asked"
     assert (await tess.get("/issues?state=odd")).status_code == 422
@@ -276,6 +278,9 @@ async def test_a_merge_can_be_undone_and_a_pair_kept_apart(store: Store, tess: R
     apart = {"other": "b2", "from": "list"}
     reply = await tess.send("/issues/a1/unmerge", apart, of_page="/issues")
     assert reply.headers["location"] == "/issues?done=apart"
+    kept = {"from": "list", "state": "new", "q": "a"}
+    reply = await tess.send("/issues/a1/acknowledge", kept, of_page="/issues")
+    assert reply.headers["location"] == "/issues?done=acknowledge&state=new&q=a"
     assert "80 % alike" not in await tess.page("/issues")
     await tess.send("/issues/a1/merge", {"other": "b2"}, of_page="/issues/a1")
     page = await tess.page("/issues/b2")
@@ -313,6 +318,7 @@ async def test_what_is_refused_is_said_on_the_page(
     reply = await tess.send(f"/issues/a1/{verb}", fields, of_page="/issues/a1")
     assert reply.status_code == status
     assert "Not done: " in reply.text
+    assert 'href="/issues/a1?since=7d"' in reply.text
     assert escape(said) in reply.text
     assert (await told(app, "issues/a1"))["events"] == before["events"]
 

@@ -43,7 +43,7 @@ def served(store: Store, folder: Path, *queues: LabelQueue) -> ASGIApp:
         store,
         Quiet(),
         settings,
-        judging=judge_source(store, house_rubrics(), BARS, lambda: LATER),
+        judging=judge_source(store, house_rubrics, BARS, lambda: LATER),
         clock=lambda: datetime.fromtimestamp(LATER, UTC),
     )
 

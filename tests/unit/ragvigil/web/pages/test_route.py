@@ -97,6 +97,8 @@ async def test_what_fell_is_said_first_with_its_numbers(store: Store) -> None:
     store.write(notices.batch([change], NOON * NANOS))
     html = (await page(store, route="/ask")).text
     assert re.match(r"/ask is worse since \d\d:\d\d: citation validity fell", heading(html))
+    here = heading((await page(store, route="/ask", clock="local")).text)
+    assert re.match(r"/ask is worse since \d\d:\d\d UTC: citation", here)
     words = text_of(html)
     assert "Citation validity fell by 75 points, at change A." in words
     assert "prompt v3 → v5" in words
@@ -135,6 +137,7 @@ async def test_answers_without_a_route_have_a_page_of_their_own(store: Store) ->
     assert "(no route)" in heading(html)
     assert "citation validity is 0.00, from 1 answer" in html
     assert 'href="/routes/none' in (await page(store)).text
+    assert heading((await page(store, "/routes/none", route="/ask")).text).startswith("/ask")
 
 
 async def test_a_chart_can_zoom_to_its_band_and_all_can(store: Store) -> None:

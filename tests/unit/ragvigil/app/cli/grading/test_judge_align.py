@@ -23,7 +23,7 @@ LATER = NOW / 1e9 + 60
 def test_the_value_that_people_share_is_named_with_kappa_before_and_after(
     store: Store, tmp_path: Path
 ) -> None:
-    judging = judge_source(store, BARS, BARS, lambda: LATER)
+    judging = judge_source(store, lambda: BARS, BARS, lambda: LATER)
     web = api(store, Quiet(), WebSettings(), judging=judging)
     with commands(web, tmp_path) as daemon:
         assert daemon.say("judge", "align").startswith("no label is on an answer")

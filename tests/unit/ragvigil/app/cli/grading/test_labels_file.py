@@ -30,7 +30,7 @@ TOKENS = {"triager_token": "tr1ager", "reader_token": "r3ader"}
 def daemon(opened_store: Store) -> Iterator[Settings]:
     """The API on a port of its own; the settings that lead there."""
     judging = judge_source(
-        opened_store, ("groundedness", "refusal"), {"groundedness": 0.8}, time.time
+        opened_store, lambda: ("groundedness", "refusal"), {"groundedness": 0.8}, time.time
     )
     app = api(opened_store, Quiet(), WebSettings.model_validate(TOKENS), judging=judging)
     with port_of(app) as port:

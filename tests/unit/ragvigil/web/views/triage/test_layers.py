@@ -158,3 +158,9 @@ def test_a_series_of_the_local_model_does_not_hide_what_the_judge_scores() -> No
         cell = one(*deltas).cells[Layer.GENERATION]
         assert (cell.mean, cell.n) == (0.4, 30)
     assert one(local).cells[Layer.GENERATION].mean == 0.9
+
+
+def test_a_finding_that_names_no_route_is_on_each() -> None:
+    assert finding(routes=[]).is_on(ROUTE)
+    assert finding(routes=["/other", ROUTE]).is_on(ROUTE)
+    assert not finding(routes=["/other"]).is_on(ROUTE)

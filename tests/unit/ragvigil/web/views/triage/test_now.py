@@ -80,3 +80,14 @@ def test_a_new_issue_of_a_few_answers_is_no_news_unless_it_is_an_incidents() -> 
     said = now_form(Known(now=NOON, issues=[issue_link(each) for each in issues]))
     assert [each.issue_id for each in said.new_issues] == ["large", "of-incident", "back"]
     assert (said.small_issues, said.other_issues) == (1, 1)
+
+
+def test_what_somebody_snoozed_is_no_news_and_what_they_did_not_is() -> None:
+    until = {"state": IncidentState.SNOOZED, "snoozed_until": NOON + timedelta(hours=2)}
+    asleep = incident(finding(signal="groundedness"), **until)
+    said = now_form(Known(now=NOON, deltas=[delta(**FELL)], incidents=[asleep], last_answer=NOON))
+    assert said.sentence == "Nothing else is wrong"
+    assert "One incident is snoozed." in said.lead
+    other = incident(finding(signal="citation_coverage"), **until)
+    said = now_form(Known(now=NOON, deltas=[delta(**FELL)], incidents=[other], last_answer=NOON))
+    assert said.sentence.startswith("No incident is open, but groundedness")
