@@ -66,6 +66,7 @@ class SpoolReader:
         self.caught_up: Mark | None = None
         self._failures: Counter[SegmentName] = Counter()
         self._names: list[SegmentName] = []
+        self._listed_to = 0
         self._segments: dict[SegmentName, Segment] = {}
         self._limits: dict[SegmentName, int] = {}
         self._opened: OrderedDict[SegmentName, None] = OrderedDict()
@@ -190,9 +191,14 @@ class SpoolReader:
         return True
 
     def _refresh(self, mark: Mark) -> None:
-        """Lists the directory again if the writer has begun a segment that is not listed yet."""
-        if not self._names or mark.segment > self._names[-1].first_seq:
+        """Lists the directory again if the writer has begun a segment that is not listed yet.
+
+        Where it writes none, one may have begun and ended since the last look.
+        """
+        is_ended = not mark.segment and mark.seq > self._listed_to
+        if is_ended or not self._names or mark.segment > self._names[-1].first_seq:
             self._list()
+            self._listed_to = mark.seq
 
     def _list(self) -> None:
         self._names = segment_names(self._files.entries(self._directory))

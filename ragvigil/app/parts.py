@@ -31,6 +31,7 @@ from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.dirty_minutes import FILE_NAME, DirtyMinutes
 from ragvigil.app.pipeline.joining import Joining
+from ragvigil.app.pipeline.known import look_up
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.loop import PipelineParts
 from ragvigil.app.pipeline.pool import ScoringPool
@@ -49,7 +50,7 @@ from ragvigil.model.clock import Clock
 from ragvigil.model.outcome import Outcome
 from ragvigil.store.engine.store import Store
 from ragvigil.store.metrics import EMPTIED
-from ragvigil.store.records import ledger, traces
+from ragvigil.store.records import ledger
 from ragvigil.store.records.traces import RubricFacts
 from scorers.calibration.report import Calibration
 from scorers.export.queue import ExportQueue
@@ -215,7 +216,7 @@ def _pipeline(
         fetcher=fetcher,
         assemblies=Assemblies(settings.collector.assembly),
         routes=RouteCap(routes.max_routes),
-        lookup=partial(traces.lookup, store),
+        lookup=partial(look_up, store),
         scorer=TraceScorer(fetcher, runner, RouteRules.of(routes.rules)),
         pool=pool,
         sink=sink,

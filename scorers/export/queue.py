@@ -211,6 +211,8 @@ class ExportQueue:
             log.warning("export fails", address=self._settings.endpoint, reason=reason)
         if self._failed % ATTEMPTS == 0:
             _drop(DropReason.FAILED, sum(len(answer.results) for answer in self._batch))
+            for answer in self._batch:  # what never arrived is no duplicate when it comes again
+                self._known.pop(answer.digest, None)
             self._batch = []
 
     def _settle(self, sent: SendResult) -> None:

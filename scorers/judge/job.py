@@ -123,8 +123,13 @@ class JudgeJob:
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be sampled."""
         return self._queue is not None and may_be_chosen(
-            trace_id, self._settings, max(self.boosts.values(), default=0.0)
+            trace_id, self._settings, self.highest_boost
         )
+
+    @property
+    def highest_boost(self) -> float:
+        """The highest rate at which a route is judged for a while; 0 for none."""
+        return max(self.boosts.values(), default=0.0)
 
     def offer(self, outcomes: Sequence[Outcome]) -> None:
         """Queues the sampled records of stored outcomes; they survive a crash once it returns."""

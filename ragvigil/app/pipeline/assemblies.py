@@ -63,9 +63,16 @@ class Assemblies:
     def close_oldest(self, now: float) -> list[Closing]:
         """Closes the older half of the open traces, to free memory."""
         closings: list[Closing] = []
-        for assembly in self._assemblies():
-            closings += assembly.close_oldest(max(1, assembly.open_count // 2), now)
+        backfills = self._backfills.values()
+        clocks = [(self._live, now), *((each.assembly, each.event_now) for each in backfills)]
+        for assembly, clock in clocks:
+            closings += assembly.close_oldest(max(1, assembly.open_count // 2), clock)
         return closings
+
+    def wait(self, now: float) -> None:
+        """Says that frames are left unread: no backfill ends because its next are among them."""
+        for backfill in self._backfills.values():
+            backfill.last_frame = now
 
     def drain_duplicates(self) -> list[int]:
         """The frame of each span that came again after its trace had closed, as its seq."""

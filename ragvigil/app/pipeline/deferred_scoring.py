@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from alerts.deltas.metrics import ScoreMetrics
 from ragvigil.app.pipeline.catch_up import Lag
 from ragvigil.app.pipeline.dirty_minutes import DirtyMinutes
+from ragvigil.app.pipeline.summary import Rates
 from ragvigil.app.settings import Settings
 from ragvigil.extras import has_local_models
 from ragvigil.inference.process import Inference
@@ -107,6 +108,11 @@ class DeferredScoring:
     def judging(self) -> JudgeJob:
         """The judge, for jobs that ask it outside its sample."""
         return self._judging
+
+    @property
+    def rates(self) -> Rates:
+        """At which rates what is scored elsewhere is to be kept."""
+        return Rates(self.local.offer_rate, self._judging.highest_boost)
 
     def wants(self, trace_id: str) -> bool:
         """Whether a record of this trace may be chosen for the judge."""

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable, Mapping
+
 from collector.assembly.refs import Closing
 from ragvigil.model.span import Closed
+from ragvigil.store.engine.errors import Unavailable
+from ragvigil.store.engine.store import Store
+from ragvigil.store.records import traces
 from ragvigil.store.records.traces import StoredTrace
+
+AWAY_SECONDS = 0.2
+Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace] | None]
+"""What the store has of traces, by their ids; None while it cannot be asked."""
+
+
+def look_up(store: Store, trace_ids: Iterable[str]) -> Mapping[str, StoredTrace] | None:
+    """A `Lookup` of this store, which rests where it is away. Raises QueryFailed."""
+    try:
+        return traces.lookup(store, trace_ids)
+    except Unavailable:
+        time.sleep(AWAY_SECONDS)
+        return None
+
+
+def may_be_stored(closing: Closing, replay_until: int) -> bool:
+    """Whether the store may hold this trace: after a late span, a lost root, a replay."""
+    return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= replay_until
 
 
 def is_stored(closing: Closing, earlier: StoredTrace, replica: str, replay_until: int) -> bool:
@@ -12,13 +36,14 @@ def is_stored(closing: Closing, earlier: StoredTrace, replica: str, replay_until
 
     A late log record adds no span, so the generation stays; it changes the trace all the same.
     What another daemon has scored, or was put together of several's spans, is not replaced by what
-    this one has. Frames up to `replay_until` may have been scored before.
+    this one has. Frames up to `replay_until` may have been scored before: a change has a later one.
     """
     if earlier.is_joined:
         return True
     if earlier.replica != replica:
         return bool(earlier.record_ids)
-    is_change = closing.reason is Closed.LATE_SPAN and closing.first_seq > replay_until
+    newest = max([ref.seq for ref in closing.refs] + [log.seq for log in closing.logs])
+    is_change = closing.reason is Closed.LATE_SPAN and newest > replay_until
     return earlier.generation >= len(closing.refs) and not is_change
 
 

@@ -6,7 +6,7 @@ Everything it holds can be rebuilt from the spool and the store, so it may end a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
 
@@ -24,7 +24,7 @@ from ragvigil.app.pipeline.catch_up import CatchUp, Lag
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.erased_traces import without_erased
 from ragvigil.app.pipeline.joining import Joining
-from ragvigil.app.pipeline.known import is_part, is_stored
+from ragvigil.app.pipeline.known import Lookup, is_part, is_stored, may_be_stored
 from ragvigil.app.pipeline.ledger import Edge
 from ragvigil.app.pipeline.noticing import Noticing
 from ragvigil.app.pipeline.passed import Passed
@@ -55,8 +55,6 @@ add little."""
 JOIN_SECONDS = 1.0
 """While there is more to score, traces are joined once in so long: each time asks the store."""
 FINISH_SECONDS, POOL_SECONDS, WAIT_SECONDS = 10.0, 3.0, 0.1
-
-Lookup = Callable[[Iterable[str]], Mapping[str, StoredTrace]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +154,8 @@ class Pipeline:
         parts = self._parts
         parts.heartbeat.unwatched()
         read = self._read(now) if len(self._backlog) < READ_BELOW_CLOSINGS else 0
+        if read == FRAMES_A_TURN or (not read and self._unread()):
+            parts.assemblies.wait(now)
         self._backlog.add(parts.assemblies.close(now, relieves=self._memory.is_high(now)))
         self._measure_backlog(now)
         is_busy = self._score_batch(now)
@@ -285,9 +285,13 @@ class Pipeline:
 
     def _settle_stored(self, closings: list[Closing]) -> list[Unscored]:
         """Accounts for quarantined closings and those that the store has; returns the others."""
-        unsure = [closing.trace_id for closing in closings if self._may_be_stored(closing)]
+        until, ours = self._replay_until, self._parts.sink.replica
+        unsure = [closing.trace_id for closing in closings if may_be_stored(closing, until)]
         self._flush(unsure)
         stored = self._parts.lookup(unsure) if unsure else {}
+        if stored is None:  # the store is away: what it may hold waits for it
+            self._backlog.put_back(closings)
+            return []
         unscored = []
         for closing in without_erased(closings, self._parts.sink):
             metrics.TRACES_CLOSED.labels(closing.reason).inc()
@@ -297,8 +301,7 @@ class Pipeline:
                 self._leave_out(closing)
                 continue
             earlier = stored.get(closing.trace_id)
-            ours = self._parts.sink.replica
-            if earlier and is_stored(closing, earlier, ours, self._replay_until):
+            if earlier and is_stored(closing, earlier, ours, until):
                 self._settle_known(closing, earlier)
             else:
                 unscored.append((closing, earlier))
@@ -329,9 +332,10 @@ class Pipeline:
     def _give_to_pool(self, unscored: list[Unscored], *, is_large: bool = False) -> None:
         # The worker admits routes on its own copy; `_collect` takes them over or rejects the job.
         context = replace(self._context(), routes=self._parts.routes.copy())
-        rate = self._parts.deferred.local.offer_rate
-        job = Job(unscored=unscored, context=context, local_rate=rate, lean=self.is_behind)
-        self._parts.pool.give(job, self._clock(), is_large=is_large)
+        rates = self._parts.deferred.rates
+        job = Job(unscored=unscored, context=context, rates=rates, lean=self.is_behind)
+        if not self._parts.pool.give(job, self._clock(), is_large=is_large):
+            self._score(unscored)
 
     def _collect(self, seconds: float = 0.0) -> None:
         """Collects worker results; rescores jobs that failed or used a route we rejected.
@@ -355,10 +359,6 @@ class Pipeline:
         parts = self._parts
         bars = parts.deferred.labelling.of_every_answer
         return RecordContext(routes=parts.routes, epochs=parts.noticing.epochs(), bars=bars)
-
-    def _may_be_stored(self, closing: Closing) -> bool:
-        """Whether the store may hold this trace: after a late span, a lost root, a replay."""
-        return closing.reason is not Closed.ROOT_ENDED or closing.first_seq <= self._replay_until
 
     def _settle_known(self, closing: Closing, earlier: StoredTrace) -> None:
         """Accounts for a closing that is stored already: it must have no second effect."""

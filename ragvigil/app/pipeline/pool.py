@@ -104,12 +104,17 @@ class ScoringPool:
         """Whether the job of a large trace may be given now."""
         return self._are_ready() and len(self._large) < self._processes
 
-    def give(self, job: Job, now: float, *, is_large: bool = False) -> None:
-        """Hands a job to a worker; only after `helps` or `takes_large` was true."""
-        assert self._executor is not None
+    def give(self, job: Job, now: float, *, is_large: bool = False) -> bool:
+        """Hands a job to a worker, after `helps` or `takes_large` was true.
+
+        Returns False where the workers have ended since then.
+        """
+        if self._executor is None:
+            return False
         result = _submitted(self._executor, replace(job, erasures=self._erased.count))
         given = _Given(self._executor, job.unscored, result, now)
         (self._large if is_large else self._jobs).append(given)
+        return True
 
     def finished(
         self, now: float, seconds: float = 0.0

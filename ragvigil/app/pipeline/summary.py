@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from alerts.deltas.score_counts import ScoreCounts
 from alerts.notices.fingerprint import Fingerprint, fingerprint_of
@@ -37,6 +38,13 @@ class OutcomeSummary:
     received: list[int] = field(default_factory=list)
     gone: Counter[int] = field(default_factory=Counter)
     not_kept: Counter[int] = field(default_factory=Counter)
+
+
+class Rates(NamedTuple):
+    """The share of records for local models, and the highest at which a route is judged."""
+
+    local: float
+    boost: float = 0.0
 
 
 class Summarizer:

@@ -16,7 +16,7 @@ from collector.assembly.fetch import TraceFetcher
 from collector.record.route import RouteCap, RouteRules
 from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline.score import RecordContext, TraceScorer, Unscored
-from ragvigil.app.pipeline.summary import OutcomeSummary, Summarizer, gather
+from ragvigil.app.pipeline.summary import OutcomeSummary, Rates, Summarizer, gather
 from ragvigil.app.pipeline.worker_counters import Increases, increases
 from ragvigil.app.process import memory
 from ragvigil.app.process.logs import configure_logs
@@ -35,14 +35,14 @@ from scorers.runner import Runner, load_scorers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Closings, the context of their records, and the sampling rate of local models (0..1).
+    """Closings, the context of their records, and the sampling rates (0..1).
 
     `lean` leaves scorers by local models out. `erasures` counts those that began so far.
     """
 
     unscored: Sequence[Unscored]
     context: RecordContext
-    local_rate: float
+    rates: Rates
     lean: bool = True
     erasures: int = 0
 
@@ -87,12 +87,14 @@ class Worker:
     def run(self, job: Job) -> JobResult:
         """Scores the closings of a job."""
         self._spool.release_dropped()
-        self._rows.take()  # drops the rows of a job that failed: the core has rescored it
+        # Drops rows and counts of a job that failed: the core has rescored it.
+        self._rows.take()
+        increases()
         self._rows.note_erasures(job.erasures)
         started = time.perf_counter()
         outcomes = self._scorer.outcomes(job.unscored, job.context, lean=job.lean)
         seconds = time.perf_counter() - started
-        summarizer = self._summarizer(job.local_rate)
+        summarizer = self._summarizer(job.rates)
         gather(job.unscored, outcomes, self._rows, summarizer)
         return JobResult(
             batch=self._rows.take(),
@@ -102,16 +104,17 @@ class Worker:
             counter_increases=increases(),
         )
 
-    def _summarizer(self, local_rate: float) -> Summarizer:
+    def _summarizer(self, rates: Rates) -> Summarizer:
         """Keeps what the core's judge, local models and export would keep."""
         judge, export = self._settings.judge, self._settings.export
 
         def wants(outcome: Outcome) -> bool:
-            is_judged = bool(judge.model) and may_be_chosen(outcome.trace.trace_id, judge)
+            trace_id = outcome.trace.trace_id
+            is_judged = bool(judge.model) and may_be_chosen(trace_id, judge, rates.boost)
             return is_judged or export.takes(outcome.trace.backfill)
 
         def samples(outcome: Outcome) -> bool:
-            return is_for_local_models(outcome, local_rate, judge.salt)
+            return is_for_local_models(outcome, rates.local, judge.salt)
 
         return Summarizer(self._fails_below, wants=wants, samples=samples)
 

@@ -7,6 +7,7 @@ erasure as it begins.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -46,15 +47,18 @@ class Erased:
     def __init__(self) -> None:
         self.count = 0
         """Grows with each erasure: texts of chunks that were written before may be gone."""
+        self._lock = threading.Lock()
         self._traces: frozenset[str] = frozenset()
         self._subjects: Mapping[str, int] = {}
 
     def add(self, traces: Iterable[str], subject: str = "", until: int = 0) -> None:
         """Adds hashes of traces; `subject`, received `until` (seconds since the epoch), too."""
-        self._traces |= frozenset(traces)
-        if subject:
-            self.count += 1
-            self._subjects = {**self._subjects, subject: until}
+        more = frozenset(traces)
+        with self._lock:
+            self._traces |= more
+            if subject:
+                self.count += 1
+                self._subjects = {**self._subjects, subject: until}
 
     def has_trace(self, trace_id: str) -> bool:
         """Whether this trace was erased."""

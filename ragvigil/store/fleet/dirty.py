@@ -38,15 +38,16 @@ class DirtyElsewhere:
             (row,) = self._store.read("rollup_newest", priority=Priority.TICK)
             self._since = max(0.0, int(row["version"]) / 1e9 - STARTS_BEFORE_SECONDS)
         parameters = {"since": self._since, "without": self._without}
-        rows = self._store.read("dirty_minutes", parameters, priority=Priority.TICK)
-        fresh = [row for row in rows if row["token"] not in self._seen]
-        newest = max([self._since + OVERLAP_SECONDS, *(row["written"] for row in rows)])
+        (row,) = self._store.read("dirty_minutes", parameters, priority=Priority.TICK)
+        batches = row["batches"]
+        fresh = [batch for batch in batches if batch[0] not in self._seen]
+        newest = max([self._since + OVERLAP_SECONDS, *(written for *_, written in batches)])
         self._since = newest - OVERLAP_SECONDS
-        self._seen |= {row["token"]: row["written"] for row in fresh}
+        self._seen |= {token: written for token, _, written in fresh}
         self._seen = {
             token: written for token, written in self._seen.items() if written >= self._since
         }
-        return {int(minute) for row in fresh for minute in row["minutes"]}
+        return {int(minute) for _, minutes, _ in fresh for minute in minutes}
 
 
 def announce(store: Store, minutes: set[int]) -> None:

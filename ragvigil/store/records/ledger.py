@@ -70,11 +70,8 @@ def batch(frames: Sequence[SettledFrame], *, replica: str = "", epoch: int = 0) 
 
 def settled_after(store: Store, seq: int) -> dict[int, int]:
     """Frames after `seq` that have their row, with their spans: a replay counts none again."""
-    columns = store.arrays("ledger_settled", {"replica": store.replica, "seq": seq})
-    if not columns:
-        return {}
-    pairs = zip(columns["seq"], columns["spans"], strict=True)
-    return {int(number): int(spans) for number, spans in pairs}
+    (row,) = store.read("ledger_settled", {"replica": store.replica, "seq": seq})
+    return dict(zip(map(int, row["frames"]), map(int, row["spans"]), strict=True))
 
 
 def spans_from(store: Store, seq: int, until: int = END) -> int:

@@ -288,14 +288,16 @@ def stamp_of(outcome: Outcome, writer: tuple[str, int]) -> Stamp:
 def _name_of(outcome: Outcome, generation: int) -> str:
     """Names an outcome in the token of its batch.
 
-    Scores are part of it: the same trace with other scores must not count as stored already.
+    Scores are part of it, and how much its spans say: the same trace with other scores, or with a
+    late log record, must not count as stored already.
     """
     scores = [
         (score.rubric, score.version, score.value, score.label)
         for scored in outcome.records
         for score in scored.scores
     ]
-    return f"{outcome.trace.trace_id} {generation} {outcome.outcome} {scores}"
+    weight = sum(len(span.attributes) + len(span.logs) for span in outcome.trace.spans)
+    return f"{outcome.trace.trace_id} {generation} {weight} {outcome.outcome} {scores}"
 
 
 def _service(outcome: Outcome) -> str:

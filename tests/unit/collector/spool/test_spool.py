@@ -412,3 +412,16 @@ async def test_an_append_after_the_end_is_refused_and_does_not_hang(tmp_path: Pa
     await spool.close()
     with pytest.raises(SpoolError):
         await put(spool, b"late")
+
+
+async def test_a_segment_that_began_and_ended_between_two_looks_is_read(tmp_path: Path) -> None:
+    spool = await SpoolWriter.open(tmp_path)
+    first = await put(spool, b"x")
+    reader = SpoolReader(tmp_path)
+    assert [frame.seq for frame in reader.read(1)] == [first]
+    await spool.end_segment()
+    assert list(reader.read(first + 1)) == []
+    second = await put(spool, b"y")
+    await spool.end_segment()
+    assert [frame.seq for frame in reader.read(first + 1)] == [second]
+    await spool.close()

@@ -130,6 +130,10 @@ def test_a_request_is_tried_a_few_times_and_then_dropped() -> None:
     assert export_queue.step()
     assert [answer.trace_id for answer in receiver.taken] == [2]
     assert export_queue.status()["failing"] is False
+    # Scored again, with the same results: they never arrived, so they are no duplicate.
+    export_queue.offer([outcome_of(1)])
+    assert export_queue.step()
+    assert [answer.trace_id for answer in receiver.taken] == [2, 1]
 
 
 def test_a_request_that_failed_arrives_when_the_receiver_is_back() -> None:

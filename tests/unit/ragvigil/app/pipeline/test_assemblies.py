@@ -130,3 +130,25 @@ def test_every_span_closes_once_however_runs_are_mixed(
     found += [ref for closing in assemblies.close_due(1e6) for ref in closing.stored]
     assert sorted(found) == list(range(1, len(sent) + 1))
     assert assemblies.open_traces() == 0
+
+
+def test_a_backfill_does_not_end_while_frames_are_left_unread() -> None:
+    assemblies = Assemblies(LIMITS)
+    assemblies.add(frame(1, "march"), [arrival(1, seq=1, ended=100, is_root=False)], now=10)
+    assemblies.wait(20)
+    assert closings(assemblies, 20 + BACKFILL_IDLE_SECONDS) == []
+    assert closings(assemblies, 20.1 + BACKFILL_IDLE_SECONDS) == [(1, Closed.BACKFILL_END)]
+
+
+def test_relief_closes_a_backfill_by_its_own_clock() -> None:
+    assemblies = Assemblies(LIMITS)
+    times = ((1, 1e9), (2, 1e9 + 1))
+    for seq, ended in times:
+        arrived = [arrival(seq, seq=seq, ended=ended, is_root=False)]
+        assemblies.add(frame(seq, "march"), arrived, now=10)
+    assert [int(each.trace_id, 16) for each in assemblies.close_oldest(11)] == [1]
+    late = arrival(1, seq=3, ended=1e9 + 2)
+    again = Arrival(late.trace_id, late.ref, False, 3, late.ended_unix_nano)
+    assemblies.add(frame(3, "march"), [again], now=12)
+    found = assemblies.close_due(12 + BACKFILL_IDLE_SECONDS + 1)
+    assert {int(each.trace_id, 16): len(each.refs) for each in found} == {1: 2, 2: 1}

@@ -10,20 +10,22 @@ from typing import Any
 
 import pytest
 
+from collector.assembly.refs import Closing, LogRef, SpanRef
 from collector.settings import CollectorSettings, RouteSettings
 from collector.spool.reader import SpoolReader
 from ragvigil.app.pipeline import metrics
 from ragvigil.app.pipeline.assemblies import Assemblies
 from ragvigil.app.pipeline.deferred_scoring import DeferredScoring
 from ragvigil.app.pipeline.dirty_minutes import FILE_NAME
+from ragvigil.app.pipeline.known import is_stored
 from ragvigil.app.pipeline.loop import FRAMES_A_TURN
 from ragvigil.app.pipeline.passed import CHECKPOINT_SECONDS
 from ragvigil.app.pipeline.pool import ScoringPool
 from ragvigil.app.pipeline.score import TraceScorer, time_of
 from ragvigil.app.pipeline.sink import Sink
-from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS, SpanKind
+from ragvigil.model.span import AHEAD_NANOS, BEHIND_NANOS, Closed, SpanKind
 from ragvigil.store.engine.store import Store
-from ragvigil.store.records import records
+from ragvigil.store.records import records, traces
 from tests.outcomes import NOW, SECOND, trace_of
 from tests.pipelines import Core, answer, span
 
@@ -189,6 +191,42 @@ async def test_a_late_span_after_a_restart_still_joins_its_trace(core: Core) -> 
     assert len(trace["records"]) == 1
     assert trace["records"][0]["answer"] == "Within 30 days of delivery. [refund-01]"
     assert balance(second) == {"acknowledged": 3, "stored": 3}
+
+
+async def test_a_log_record_after_a_restart_still_reaches_its_trace(core: Core) -> None:
+    await core.send(1, answer())
+    core.pass_time(QUIET)
+    second = core.restarted()
+    second.pass_time(QUIET)
+    closing = Closing(
+        trace_id=hexed(1),
+        refs=(SpanRef(1, 0, b"a" * 8), SpanRef(1, 1, b"b" * 8), SpanRef(1, 2, b"c" * 8)),
+        reason=Closed.LATE_SPAN,
+        received_unix_nano=1,
+        first_seq=1,
+    )
+    (earlier,) = traces.lookup(second.store, [hexed(1)]).values()
+    until = second.loop.reader.durable_seq
+    ours = second.loop.sink.replica
+    assert is_stored(closing, earlier, ours, until)
+    late = replace(closing, logs=(LogRef(until + 1, 0, b"a" * 8, 7),))
+    assert not is_stored(late, earlier, ours, until)
+
+
+async def test_what_the_store_may_hold_waits_while_the_store_is_away(core: Core) -> None:
+    root, *others = answer()
+    await core.send(1, others)
+    core.pass_time(IDLE)
+    await core.send(1, [root])
+    there = core.loop.lookup
+    object.__setattr__(core.loop, "lookup", lambda _: None)
+    for _ in range(3):
+        core.pipeline.step()
+        core.now += QUIET
+    assert balance(core)["acknowledged"] > balance(core).get("stored", 0)
+    object.__setattr__(core.loop, "lookup", there)
+    core.pass_time(QUIET)
+    assert balance(core) == {"acknowledged": 3, "stored": 3}
 
 
 async def test_the_checkpoint_waits_for_the_oldest_open_trace(core: Core) -> None:

@@ -110,9 +110,9 @@ def job_sizes(core: Core) -> list[int]:
     numbers: list[int] = []
     give = core.loop.pool.give
 
-    def counting(job: Any, now: float, *, is_large: bool = False) -> None:
+    def counting(job: Any, now: float, *, is_large: bool = False) -> bool:
         numbers.append(len(job.unscored))
-        give(job, now, is_large=is_large)
+        return give(job, now, is_large=is_large)
 
     core.loop.pool.give = counting  # type: ignore[method-assign]
     return numbers
@@ -375,3 +375,19 @@ async def test_a_large_trace_is_scored_by_a_worker_though_the_core_is_not_behind
     assert core.balance.mismatch() == 0
     assert core.balance.records()["scored"] == TRACES
     assert metrics.LEAN._value.get() == lean
+
+
+async def test_a_job_for_workers_that_are_gone_is_scored_in_the_core(core: Core) -> None:
+    start_workers(core)
+    await send(core)
+    close_all(core)
+    give = core.loop.pool.give
+
+    def too_late(job: Any, now: float, *, is_large: bool = False) -> bool:
+        core.loop.pool._end()
+        return give(job, now, is_large=is_large)
+
+    core.loop.pool.give = too_late  # type: ignore[method-assign]
+    finish(core)
+    assert core.balance.mismatch() == 0
+    assert core.balance.records()["scored"] == TRACES
