@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import statistics
 import threading
 import time
 from collections import Counter
@@ -131,6 +132,12 @@ def storm(kept: KeptStorm, stream: Stream, seed: int, times: int, minutes: float
     return killing
 
 
+def slow_starts(kept: KeptStorm) -> list[str]:
+    """Point and seconds of each start that was over the bar."""
+    starts = zip(kept.kills, kept.waits, strict=True)
+    return [f"{point} {wait:.1f}" for point, wait in starts if wait > READY_SECONDS]
+
+
 def main() -> None:
     parser = size_parser(__doc__)
     parser.add_argument("--times", type=int, help=f"at each point; {TIMES}, or 1 where small")
@@ -160,7 +167,9 @@ def main() -> None:
         "spans_acknowledged": sent,
         "ledger": ledger,
         "effects": effects,
+        "ready_seconds_median": round(statistics.median(kept.waits), 1),
         "ready_seconds_max": round(max(kept.waits), 1),
+        "slow_starts": slow_starts(kept),
     }
     bars = bars_of(stream, ledger, effects)
     bars[f"every point {times} times"] = all(made[point] >= times for point in POINTS)

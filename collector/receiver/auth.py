@@ -92,6 +92,16 @@ def admit(headers: Mapping[str, str], access: Access) -> str:
     return run
 
 
+def sender(headers: Mapping[str, str], access: Access) -> str:
+    """The token by which an admitted request is counted, empty for none of this listener's.
+
+    Not the header: one token can be written in many ways, and where none is needed any will do.
+    """
+    sent = _sent(headers.get("authorization", ""))
+    tokens = (access.token, access.former, access.admin)
+    return sent if any(is_same(token or "", sent) for token in tokens) else ""
+
+
 def _sent(authorization: str) -> str:
     """The bearer token, or the password of basic authentication: Langfuse's exporters send that."""
     scheme, _, value = authorization.strip().partition(" ")

@@ -14,7 +14,7 @@ import grpc.aio
 from collector.decode.otlp import Encoding
 from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED, REFUSED
 from collector.receiver.answer import CODES, retry_info, status
-from collector.receiver.auth import Access, access_of, admit, headers_of
+from collector.receiver.auth import Access, access_of, admit, headers_of, sender
 from collector.receiver.grpc_connections import GrpcConnections
 from collector.receiver.receive import Gate, accept
 from collector.refusal import Refused
@@ -62,7 +62,7 @@ class OtlpGrpc(grpc.GenericRpcHandler):  # type: ignore[misc] # grpc has no type
         try:
             headers = _headers(context)
             backfill = admit(headers, self._access)
-            self._gate.require_rate(headers.get("authorization", ""))
+            self._gate.require_rate(sender(headers, self._access))
             self._gate.require_open()
             peer = context.peer()
             with self._gate.budget.hold() as hold:

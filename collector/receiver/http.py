@@ -10,7 +10,7 @@ from typing import Any
 from collector.decode.otlp import Encoding
 from collector.metrics import CONNECTIONS, CONNECTIONS_CLOSED, REFUSED
 from collector.receiver.answer import CODES, status, status_json
-from collector.receiver.auth import Access, access_of, admit, headers_of, require_host
+from collector.receiver.auth import Access, access_of, admit, headers_of, require_host, sender
 from collector.receiver.compression import decompress
 from collector.receiver.incoming import ClientGone, IncomingBody, Receive
 from collector.receiver.receive import Gate, accept
@@ -79,7 +79,7 @@ class OtlpHttp:
         if encoding is None:
             raise Refused(Refusal.MEDIA_TYPE, f"content-type must be one of {', '.join(ENCODINGS)}")
         backfill = admit(headers, self._access)
-        self._gate.require_rate(headers.get("authorization", ""))
+        self._gate.require_rate(sender(headers, self._access))
         self._gate.require_open()
         limit = self._gate.limits.max_body_bytes
         _require_small(headers, limit)

@@ -93,9 +93,9 @@ class Gate:
         """Refuses every new request; requests already inside are finished."""
         self.is_accepting = False
 
-    def require_rate(self, authorization: str) -> None:
-        """Counts a request of whoever sends this header. Raises Refused (RATE) for too many."""
-        if wait := self._rate.wait_seconds(authorization):
+    def require_rate(self, sender: str) -> None:
+        """Counts a request of this sender. Raises Refused (RATE) for too many."""
+        if wait := self._rate.wait_seconds(sender):
             raise Refused(
                 Refusal.RATE,
                 f"more than {self.limits.max_requests_per_second:g} requests a second with this "

@@ -40,7 +40,8 @@ for _end in CoreEnd:
             QUARANTINED.labels(_kind, _end)
 CORE_UP = Gauge("ragvigil_core_up", "1 while the core process runs and answers, else 0.")
 
-RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=10.0)
+RESTART_BACKOFF = Backoff(first_seconds=0.2, longest_seconds=4.0)
+"""A start takes some four seconds: even a core that was killed again and again is back in ten."""
 HEALTHY_SECONDS = 30.0
 """A core that lived this long starts again after the shortest pause."""
 CANNOT_START_SECONDS = 15.0

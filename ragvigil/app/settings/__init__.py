@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
@@ -52,6 +53,11 @@ SECRET = ("token", "key", "url")
 """Words in the names of keys whose values errors must not repeat."""
 NOT_SETTINGS = {CONFIG, "RAGVIGIL_URL", "RAGVIGIL_BENCH_DATA", "RAGVIGIL_CLOCK"}
 """Variables with our prefix that are not settings; RAGVIGIL_URL is `--url` of a command."""
+SERVICE_LINK = re.compile(
+    r"RAGVIGIL_([A-Z0-9]+_)*?"
+    r"(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
+)
+"""What Kubernetes puts into the pods beside a Service called `ragvigil` or `ragvigil-…`."""
 
 
 class SettingsError(Exception):
@@ -174,8 +180,7 @@ def origin(config: Path | None = None) -> str:
     """Which settings file `load` reads, and the variables that override it, in one line."""
     path = _path_of(config, os.environ)
     file = path.absolute() if path.exists() else f"no file, {path.absolute()} is not there"
-    names = [name for name in sorted(os.environ) if name.startswith(PREFIX)]
-    variables = ", ".join(name for name in names if name not in NOT_SETTINGS)
+    variables = ", ".join(_own_variables(os.environ))
     return f"settings: {file}{'; and of the environment ' if variables else ''}{variables}"
 
 
@@ -234,12 +239,24 @@ def variable(path: tuple[str, ...]) -> str:
     return PREFIX + "__".join(path).upper()
 
 
+def _own_variables(environment: Mapping[str, str]) -> list[str]:
+    """The variables that mean settings, by name."""
+    is_pod = "KUBERNETES_SERVICE_HOST" in environment
+    return [
+        name
+        for name in sorted(environment)
+        if name.startswith(PREFIX)
+        and name not in NOT_SETTINGS
+        and not (is_pod and SERVICE_LINK.fullmatch(name))
+    ]
+
+
 def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
     known = {variable(path) for path in known_keys()}
     # A single underscore is the usual mistake: RAGVIGIL_STORE_URL for RAGVIGIL_STORE__URL.
     loose = {name.replace("__", "_"): name for name in known}
-    for name in sorted(environment):
-        if not name.startswith(PREFIX) or name in known or name in NOT_SETTINGS:
+    for name in _own_variables(environment):
+        if name in known:
             continue
         if any(name.startswith(f"{section}__") and _is_open(section) for section in known):
             continue

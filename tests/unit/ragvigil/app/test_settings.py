@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragvigil.app.settings import SettingsError, load, variable
+from ragvigil.app.settings import SettingsError, load, origin, variable
+from tests.deploy_files import SERVICE_LINKS
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +88,21 @@ def test_an_unknown_variable_is_an_error_with_the_way_out(monkeypatch: pytest.Mo
     monkeypatch.setenv("RAGVIGIL_COLLECTOR_GRPC_ENDPOINT", "127.0.0.1:1")
     with pytest.raises(SettingsError, match="did you mean RAGVIGIL_COLLECTOR__GRPC_ENDPOINT"):
         load()
+
+
+def test_what_kubernetes_puts_beside_a_service_is_no_setting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in SERVICE_LINKS.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match="RAGVIGIL_PORT: there is no such setting"):
+        load(written(tmp_path, ""))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    load(written(tmp_path, ""))
+    assert "SERVICE_HOST" not in origin()
+    monkeypatch.setenv("RAGVIGIL_WEB__PORT", "1")
+    with pytest.raises(SettingsError, match="RAGVIGIL_WEB__PORT: there is no"):
+        load(written(tmp_path, ""))
 
 
 def test_a_variable_that_is_no_json_is_named_without_its_value(

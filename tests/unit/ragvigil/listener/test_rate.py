@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
+from collector.receiver.auth import Access, sender
 from collector.settings import CollectorSettings, LimitSettings
 from ragvigil.listener.rate import RateLimit
 from tests.otlp import listening, trace_request
@@ -23,6 +26,19 @@ def test_a_burst_passes_and_then_the_rate_holds() -> None:
 def test_without_a_rate_nobody_waits() -> None:
     limit = RateLimit(None)
     assert not any(limit.wait_seconds("ada") for _ in range(1000))
+
+
+HEADERS = [
+    {"authorization": "Bearer sender-0123456789"},
+    {"authorization": "bearer   sender-0123456789 "},
+    {"authorization": "Basic " + b64encode(b"me:sender-0123456789").decode()},
+]
+
+
+@pytest.mark.parametrize("token", ["sender-0123456789", None])
+def test_a_token_is_one_sender_however_it_is_written(token: str | None) -> None:
+    senders = {sender(headers, Access(token=token)) for headers in HEADERS}
+    assert senders == {token or ""}
 
 
 @pytest.mark.parametrize(
