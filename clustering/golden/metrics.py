@@ -24,9 +24,13 @@ SHOWN = {Standing.FAILS_AGAIN: FAILING_AGAIN, Standing.FLAKY: FLAKY}
 
 
 def show(cases: Iterable[tuple[GoldenCase, Standing]]) -> None:
-    """Sets the gauges of each place to the cases of each standing."""
+    """Sets the gauges of each place to the cases of each standing, 0 where none is any more."""
     counts: Counter[tuple[str, str, Standing]] = Counter()
-    places = set()
+    places = {
+        (sample.labels["service"], sample.labels["environment"])
+        for family in FAILING_AGAIN.collect()
+        for sample in family.samples
+    }
     for case, standing in cases:
         places.add((case.service, case.environment))
         counts[case.service, case.environment, standing] += 1

@@ -82,8 +82,15 @@ def repository(settings: GoldenSettings) -> Repository:
 
 @contextmanager
 def locked(repo: Repository) -> Iterator[None]:
-    """Lets one writer in at a time, of any process; waits for the other."""
-    with (_git_folder(repo) / LOCK).open("a") as file:
+    """Lets one writer in at a time, of any process; waits for the other.
+
+    Raises RepositoryRefuses where the folder cannot be written.
+    """
+    try:
+        file = (_git_folder(repo) / LOCK).open("a")
+    except OSError as error:
+        raise RepositoryRefuses(f"{repo.root} cannot be locked: {error}") from error
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

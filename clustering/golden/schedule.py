@@ -8,6 +8,8 @@ from typing import NamedTuple
 from ragvigil.model.golden import CaseRun, CaseState, GoldenCase
 
 HOUR = 3600 * 10**9
+AGAIN = HOUR // 6
+"""A run that could not decide is repeated after this time, for an hour after a change."""
 RUN = (CaseState.SIGNED, CaseState.PASSING)
 
 
@@ -35,6 +37,9 @@ def cases_due(
         run = newest.get(case.case_id)
         last = run.time_unix_nano if run else 0
         is_old = last < case.approved_unix_nano or now - last >= hours * HOUR
+        # A service that restarts with its change answers nothing: what it changed is still unknown.
+        if run and run.is_pass is None and now - last >= AGAIN:
+            last -= HOUR
         if case.state in RUN and (is_old or _has_changed(case, last, all_changes)):
             yield case
 

@@ -122,7 +122,10 @@ class GoldenSettings(BaseModel):
         description="cosine of their vectors from which they do, where local models run",
     )
     run_hours: float = Field(
-        default=24.0, gt=0, le=24 * 30, description="hours between runs of a case until it passes"
+        default=24.0,
+        gt=0,
+        le=24 * 30,
+        description="hours between runs of a case; without `[golden.target] url` until it passes",
     )
     target: TargetSettings = TargetSettings()
 

@@ -91,6 +91,7 @@ def aged(
 
 
 Step = tuple[IssueState, IssueVerb, str]
+SET_BY_PEOPLE = (IssueState.ACKNOWLEDGED, IssueState.IGNORED)
 
 
 def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | None:
@@ -127,7 +128,13 @@ def _no_longer_ignored(issue: Issue, now: float) -> Step | None:
 
 
 def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
-    """Hours before its first member are not its past, or every new issue would escalate."""
+    """Hours before its first member are not its past, or every new issue would escalate.
+
+    What somebody acknowledged or ignored escalates by an hour that began after that.
+    """
+    began = (now // HOUR - 1) * HOUR
+    if issue.state in SET_BY_PEOPLE and began < issue.state_unix_nano / NANOS:
+        return None
     _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
     if not own or not is_above_forecast(own[:-1], own[-1], pace.issues):
         return None

@@ -64,12 +64,13 @@ def chunk_of(written: object) -> Gold:
 def golden_of(case: Case) -> GoldenCase:
     """The case as the golden set holds it."""
     has_ids = all(chunk.chunk_id for chunk in case.gold)
+    has_texts = all(chunk.text for chunk in case.gold)
     return GoldenCase(
         case_id=case.case_id,
         question=case.question,
-        # Ids and texts belong together by their places: either all chunks have an id, or none.
+        # Ids and texts belong together by their places: all chunks have one, or none has.
         gold_chunk_ids=tuple(chunk.chunk_id for chunk in case.gold) if has_ids else (),
-        gold_texts=tuple(chunk.text for chunk in case.gold),
+        gold_texts=tuple(chunk.text for chunk in case.gold) if has_texts else (),
         gold_answer=case.answer,
         expected_facts=tuple(
             ExpectedFact(text=fact.text, is_vital=fact.is_vital) for fact in case.facts

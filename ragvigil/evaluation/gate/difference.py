@@ -102,7 +102,8 @@ def cases_for(shown: Difference, limit: float, *, tail: float = 0.05) -> int:
     """About how many cases would show a change of `limit`, if further ones are like these."""
     has_changed = min(shown.falls, shown.rises) < 1
     by_noise = shown.n * (shown.detectable / limit) ** 2 if has_changed else 0.0
-    by_chance = log(tail) / log(1 - limit) * shown.n / shown.groups
+    # No number of cases shows more than a limit of 1, which allows any change.
+    by_chance = log(tail) / log(1 - limit) * shown.n / shown.groups if limit < 1 else 0.0
     return ceil(max(by_noise, by_chance))
 
 

@@ -298,3 +298,9 @@ def test_writers_at_a_time_lose_nothing(repo: Repository, folder: Path) -> None:
     assert sorted(repo.path.read_text().split("\n")[:-1]) == [f"line {n}" for n in range(6)]
     assert git(folder, "rev-list", "--count", "HEAD").strip() == "7"
     assert status(folder) == ""
+
+
+def test_a_folder_that_cannot_be_written_is_refused(repo: Repository, folder: Path) -> None:
+    (folder / ".git" / module.LOCK).mkdir()
+    with pytest.raises(RepositoryRefuses, match="cannot be locked"), locked(repo):
+        pass

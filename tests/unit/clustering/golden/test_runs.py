@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,9 +116,18 @@ def test_a_signed_case_is_run_at_once_daily_and_after_a_change_of_its_service(
     assert bool(list(cases_due([SIGNED], newest, changes, hour * HOUR, 24.0))) is is_due
 
 
-def test_a_case_that_passes_is_run_again_and_what_nobody_signed_never() -> None:
-    from dataclasses import replace
+def test_a_run_that_could_not_decide_is_repeated_for_an_hour_after_a_change() -> None:
+    change = Change("desk", "prod", 12 * HOUR)
+    (run,) = ran(12).values()
+    minute = HOUR // 60
+    for ran_at, now, is_due in ((1, 10, False), (1, 11, True), (50, 60, True), (61, 90, False)):
+        at = 12 * HOUR + ran_at * minute
+        newest = {"c": replace(run, time_unix_nano=at, is_pass=None)}
+        due = cases_due([SIGNED], newest, [change], 12 * HOUR + now * minute, 24.0)
+        assert bool(list(due)) is is_due
 
+
+def test_a_case_that_passes_is_run_again_and_what_nobody_signed_never() -> None:
     every = [replace(SIGNED, state=state) for state in CaseState]
     due = cases_due(every, {}, [], 99 * HOUR, 24.0)
     assert [case.state for case in due] == [CaseState.SIGNED, CaseState.PASSING]

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
+from clustering.golden.metrics import FAILING_AGAIN, show
 from clustering.golden.standing import LOOKED_AT, Standing, is_settled, standing
-from ragvigil.model.golden import CaseRun
+from ragvigil.model.golden import CaseRun, GoldenCase
 
 STEADY, FLAKY, FAILS_AGAIN = Standing.STEADY, Standing.FLAKY, Standing.FAILS_AGAIN
 
@@ -62,3 +63,12 @@ def test_cases_that_fail_one_run_in_five_make_no_ticket() -> None:
                     break
             tickets += was is not FAILS_AGAIN and standing(known) is FAILS_AGAIN
     assert tickets <= 3
+
+
+def test_the_gauge_of_a_place_without_such_a_case_is_0() -> None:
+    case = GoldenCase(case_id="c", question="Why?", service="gauged", environment="prod")
+    show([(case, FAILS_AGAIN)])
+    gauge = FAILING_AGAIN.labels("gauged", "prod")
+    assert gauge._value.get() == 1
+    show([])
+    assert gauge._value.get() == 0

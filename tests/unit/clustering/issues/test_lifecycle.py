@@ -161,6 +161,15 @@ def test_an_issue_escalates_out_of_any_state(state: IssueState) -> None:
     assert calm.state is IssueState.ACKNOWLEDGED
 
 
+@pytest.mark.parametrize("state", [IssueState.ACKNOWLEDGED, IssueState.IGNORED])
+def test_what_somebody_silenced_escalates_by_a_later_hour_alone(state: IssueState) -> None:
+    silenced = issue(state=state, assignee="ada", state_unix_nano=at(96.1), last_unix_nano=at(96))
+    hours = [*QUIET, SURGE]
+    assert after(96.2 / 24, silenced, hours).state is state
+    assert after(97.9 / 24, silenced, hours).state is state
+    assert after(98.1 / 24, silenced, hours).state is IssueState.ESCALATING
+
+
 def test_a_new_issue_is_ongoing_once_somebody_has_looked() -> None:
     assert after(1, issue(assignee="ada")).state is IssueState.ONGOING
     assert after(1, issue()).state is IssueState.NEW

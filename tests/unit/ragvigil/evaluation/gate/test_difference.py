@@ -68,6 +68,7 @@ def test_more_cases_are_needed_for_a_smaller_change() -> None:
     shown = difference(voices)
     assert shown is not None
     assert cases_for(shown, 0.05) == pytest.approx(4 * cases_for(shown, 0.10), rel=0.01)
+    assert cases_for(shown, 1.0) >= 0
 
 
 def test_a_mean_has_an_interval_by_group() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bench.rig.perturbation_checks import problems
 from ragvigil.evaluation.case import Case, Expects
+from ragvigil.evaluation.case_line import golden_of
 from ragvigil.evaluation.perturb.corpus import Corpus
 from ragvigil.evaluation.perturb.facts import facts, is_gone
 from ragvigil.evaluation.perturb.injection import Injection, forms
@@ -170,3 +171,10 @@ def test_a_long_answer_has_no_fact_that_must_be_there() -> None:
     with pytest.raises(NotPossible):
         changes(replace(CASE, answer=long))()
     assert changes(replace(CASE, answer=long, facts=(Fact(text="5 days"),)))()
+
+
+def test_a_case_whose_text_is_only_in_the_corpus_can_be_read_again() -> None:
+    case = replace(CASE, gold=(Gold(chunk_id=REFUND.chunk_id), Gold(chunk_id="other")))
+    written = golden_of(case)
+    assert written.gold_chunk_ids == (REFUND.chunk_id, "other")
+    assert written.gold_texts == ()
