@@ -54,14 +54,14 @@ class WebSettings(BaseModel):
         description="further Host names to answer to, besides loopback, endpoint and external_url",
     )
     ingest_token: SecretStr | None = Field(
-        default=None, description="may post feedback and deploys, reads nothing"
+        default=None, description="may post feedback, deploys and evaluations, reads nothing"
     )
     reader_token: SecretStr | None = Field(default=None, description="may read")
     triager_token: SecretStr | None = Field(
         default=None, description="may read, post, label and triage issues"
     )
     approver_token: SecretStr | None = Field(
-        default=None, description="may also approve golden cases and new levels"
+        default=None, description="may also sign golden cases and make rubrics live"
     )
     admin_token: SecretStr | None = Field(default=None, description="may do everything")
     tokens_file: ReadableFile | None = Field(
