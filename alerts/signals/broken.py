@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from alerts.deltas.windows import Floats
 from alerts.signals.broken_words import clear_finding, open_finding, with_numbers
@@ -198,21 +199,21 @@ class BrokenDetector:
             group = by_name.get(scope[:3])
             places = _places(group, broken.finding) if group else []
             if group is None or not places:
-                rate, turn, is_over = None, Turn(minutes=0, is_back=False), False
+                rate, turn, since = None, Turn(minutes=0, is_back=False), None
             else:
                 if newest[0, [group.places[place] for place in places]].any():
                     broken.last_request = now
                 rate = window_rate(group, places, newest, past, ceilings)
-                is_over = _since_onset(
-                    table, group, places, broken.finding, past, now, ceilings
-                ).is_over
+                since = partial(_since_onset, table, group, broken.finding, past, now, ceilings)
                 turn = turn_of(
                     table, group, places, broken.finding, now, usual=rate.usual, ceilings=ceilings
                 )
                 among = [by_name.get((*scope[:2], name)) for name in BY_SIGNAL[scope[2]].among]
                 if not turn.is_back:
                     turn = lull_of(table, group, among, broken.finding, now) or turn
-            is_expected = ceilings.is_accepted(scope) and not is_over
+            is_expected = ceilings.is_accepted(scope) and not (
+                since and since(most=WINDOWS[-1]).is_over
+            )
             is_back = turn.is_back and turn.minutes >= self._settings.clear_minutes
             if is_expected or is_back or now - broken.last_request >= SILENT_SECONDS:
                 del self._open[scope]
@@ -220,8 +221,8 @@ class BrokenDetector:
                 yield clear_finding(
                     broken.finding, rate, now, now - turn.minutes * MINUTE if is_back else None
                 )
-            elif group is not None and not turn.is_back and broken.last_request == now:
-                whole = _until_turn(table, group, places, broken.finding, past, now, turn, ceilings)
+            elif since is not None and not turn.is_back and broken.last_request == now:
+                whole = _of_opening(since(most=MINUTES, without=turn.minutes), broken.finding)
                 broken.finding = with_numbers(broken.finding, whole, now, ceilings)
 
 
@@ -238,35 +239,25 @@ def _places(group: Group, finding: Finding) -> list[int]:
 def _since_onset(
     table: SignalMinutes,
     group: Group,
-    places: Sequence[int],
     finding: Finding,
     past: Floats,
     now: int,
     ceilings: Ceilings,
+    *,
+    most: int,
+    without: int = 0,
 ) -> WindowRate:
-    """The rate since the onset, or of the longest window: what was before it would dilute it."""
-    minutes = (now - finding.since_unix_nano // 10**9) // MINUTE
-    sums = table.last(now, min(WINDOWS[-1], max(1, minutes)))
-    return window_rate(group, places, sums, past, ceilings)
+    """The rate since the onset, of at most so many minutes, without the newest ones.
 
-
-def _until_turn(
-    table: SignalMinutes,
-    group: Group,
-    places: Sequence[int],
-    finding: Finding,
-    past: Floats,
-    now: int,
-    turn: Turn,
-    ceilings: Ceilings,
-) -> WindowRate:
-    """The rate since the onset, or of all minutes kept, until a turn.
-
-    What proved it stays in the numbers. Healthy answers after a fix do not: they would make the
-    rate small from which it has to be back, and so its end late. Its ceiling is that of the
-    opening: what lasts must not become its own past.
+    What was before the onset would dilute it. Without the minutes of a turn, what proved the
+    finding stays in its numbers: healthy answers after a fix would make the rate small from which
+    it has to be back, and so its end late.
     """
-    span = min(MINUTES, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
-    sums = table.last(now, span) - table.last(now, min(turn.minutes, span - 1))
-    rate = window_rate(group, places, sums, past, ceilings)
+    span = min(most, max(1, (now - finding.since_unix_nano // 10**9) // MINUTE))
+    sums = table.last(now, span) - table.last(now, min(without, span - 1))
+    return window_rate(group, _places(group, finding), sums, past, ceilings)
+
+
+def _of_opening(rate: WindowRate, finding: Finding) -> WindowRate:
+    """The rate against the ceiling of the opening: what lasts must not become its own past."""
     return replace(rate, ceiling=finding.reference or rate.ceiling)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from clustering.issues.forecast import Hour, is_above_forecast
 from clustering.issues.verbs import NANOS, entered
-from ragvigil.model.issue import Failure, Issue, IssueEvent, IssueState, IssueVerb
+from ragvigil.model.issue import TRIAGED, Failure, Issue, IssueEvent, IssueState, IssueVerb
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -91,7 +91,6 @@ def aged(
 
 
 Step = tuple[IssueState, IssueVerb, str]
-SET_BY_PEOPLE = (IssueState.ACKNOWLEDGED, IssueState.IGNORED)
 
 
 def _step(issue: Issue, now: float, pace: Pace, stale_seconds: float) -> Step | None:
@@ -133,7 +132,7 @@ def _escalated(issue: Issue, now: float, pace: Pace) -> Step | None:
     What somebody acknowledged or ignored escalates by an hour that began after that.
     """
     began = (now // HOUR - 1) * HOUR
-    if issue.state in SET_BY_PEOPLE and began < issue.state_unix_nano / NANOS:
+    if issue.state in TRIAGED and began < issue.state_unix_nano / NANOS:
         return None
     _, own = _cut(pace.hours, now - issue.first_unix_nano / NANOS)
     if not own or not is_above_forecast(own[:-1], own[-1], pace.issues):

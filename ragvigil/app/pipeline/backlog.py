@@ -32,19 +32,25 @@ class Backlog:
 
     def add(self, closings: Iterable[Closing]) -> None:
         """Puts closings behind those that wait."""
+        large = {closing.trace_id for closing in self._large}
         for closing in closings:
-            (self._large if self._goes_apart(closing) else self._usual).append(closing)
+            if self._goes_apart(closing, large):
+                self._large.append(closing)
+                large.add(closing.trace_id)
+            else:
+                self._usual.append(closing)
 
     def put_back(self, closings: Sequence[Closing]) -> None:
         """Puts what was taken last in front again."""
+        large = {closing.trace_id for closing in self._large}
         for closing in reversed(closings):
-            (self._large if self._goes_apart(closing) else self._usual).appendleft(closing)
+            is_apart = self._goes_apart(closing, large)
+            (self._large if is_apart else self._usual).appendleft(closing)
 
-    def _goes_apart(self, closing: Closing) -> bool:
+    def _goes_apart(self, closing: Closing, large: Collection[str]) -> bool:
         """Whether it is large, or waits behind an earlier generation, which it must find stored."""
         is_large = sum(ref.size for ref in closing.refs) >= LARGE_BYTES
-        is_later = any(closing.trace_id == large.trace_id for large in self._large)
-        return (is_large or is_later) and not self._is_suspect(closing)
+        return (is_large or closing.trace_id in large) and not self._is_suspect(closing)
 
     def next_batch(self, most: int) -> list[Closing]:
         """Takes the next usual ones: at most one of a trace, a suspect alone."""

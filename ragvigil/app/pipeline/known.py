@@ -42,9 +42,11 @@ def is_stored(closing: Closing, earlier: StoredTrace, replica: str, replay_until
         return True
     if earlier.replica != replica:
         return bool(earlier.record_ids)
-    newest = max([ref.seq for ref in closing.refs] + [log.seq for log in closing.logs])
-    is_change = closing.reason is Closed.LATE_SPAN and newest > replay_until
-    return earlier.generation >= len(closing.refs) and not is_change
+    if earlier.generation < len(closing.refs):
+        return False
+    is_new = any(ref.seq > replay_until for ref in closing.refs)
+    is_new = is_new or any(log.seq > replay_until for log in closing.logs)
+    return not (closing.reason is Closed.LATE_SPAN and is_new)
 
 
 def is_part(closing: Closing, earlier: StoredTrace, replica: str, replay_until: int) -> bool:

@@ -78,3 +78,13 @@ def test_the_oldest_frame_of_both_kinds_is_still_needed() -> None:
     assert backlog().oldest_seq() is None
     waiting = backlog(closing("a", seq=7), closing("large", size=LARGE_BYTES, seq=3))
     assert waiting.oldest_seq() == 3
+
+
+def test_what_is_put_back_comes_first_in_the_same_order() -> None:
+    waiting = backlog(*map(closing, "abc"), closing("large", size=LARGE_BYTES))
+    taken, large = waiting.next_batch(2), waiting.next_large(())
+    assert large is not None
+    waiting.put_back([large])
+    waiting.put_back(taken)
+    assert names(waiting.next_batch(9)) == ["a", "b", "c"]
+    assert waiting.next_large(()) is large
